@@ -86,6 +86,8 @@ pub(crate) enum CliVerb {
     Documents(DocumentsArgs),
     /// Draw a workflow or a run
     Graph(GraphArgs),
+    /// Show the MCP servers whose tools steps call, try them, and add or remove some
+    Connections(ConnectionsArgs),
     /// Run the tests of workflow files
     Test(TestArgs),
     /// Be an MCP server on stdin and stdout, so that a model can run and write workflows
@@ -345,6 +347,54 @@ pub(crate) struct SignalArgs {
 pub(crate) struct WorkflowsArgs {
     /// Show only this one, with its steps and its input
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectionsArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Option<ConnectionsVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConnectionsVerb {
+    /// List the connections, with how they are doing
+    List,
+    /// Wait until a connection is there, and ask its server for a sign of life
+    Test {
+        /// The connection
+        name: String,
+    },
+    /// List the tools of a connection, with their types
+    Tools {
+        /// The connection
+        name: String,
+    },
+    /// Call a tool by hand
+    Call {
+        /// The connection
+        name: String,
+        /// The tool
+        tool: String,
+        /// The input, an object: JSON, @FILE, or - for stdin
+        #[arg(short, long, value_name = "JSON")]
+        input: Option<String>,
+    },
+    /// Define a connection over the API of a server, which keeps it
+    Add {
+        /// Its name
+        name: String,
+        /// What it is: JSON, @FILE, or - for stdin
+        #[arg(short, long, value_name = "JSON", required_unless_present = "address")]
+        definition: Option<String>,
+        /// The address of its server
+        #[arg(long = "to", value_name = "ADDRESS")]
+        address: Option<String>,
+    },
+    /// Remove a connection that was defined over the API
+    Remove {
+        /// The connection
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
@@ -20,6 +21,7 @@ use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
 use crate::config::{ResolvedConfig, nearest, reachable};
+use crate::connections::{CONNECTIONS_GRACE, ConnectionDesk, SharedDesk};
 use crate::exit::{ExitError, ServerSilence};
 use crate::out::note;
 use crate::sse::SseStream;
@@ -50,6 +52,8 @@ pub(crate) const FOREIGN_HELP: &str =
 pub(crate) enum OfflineNeed {
     /// A store that is there, to look at or to leave a request in.
     Store,
+    /// Connections, which this command makes, with the store if it is there; none is made.
+    Connections,
     /// Workflows to look at, with the store if it is there; none is made.
     Look,
     /// A store that is there, and workflows.
@@ -66,6 +70,10 @@ impl OfflineNeed {
     /// Whether the store may be a new one.
     pub(crate) fn makes_store(self) -> bool {
         matches!(self, Self::NewRun | Self::NewRunHere)
+    }
+
+    fn has_workflows(self) -> bool {
+        !matches!(self, Self::Store | Self::Connections)
     }
 
     fn is_passive(self) -> bool {
@@ -91,6 +99,8 @@ enum ApiTransport {
         router: Box<Router>,
         engine: Engine,
         passive: bool,
+        /// The connections that this command has made.
+        desk: Option<SharedDesk>,
     },
 }
 
@@ -150,7 +160,8 @@ impl ApiClient {
     pub(crate) async fn on_file(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
         let (file, url) = (config.store(), config.url().0);
         let is_there = file.exists();
-        if !is_there && need != OfflineNeed::Look && !need.makes_store() {
+        let needs_none = matches!(need, OfflineNeed::Look | OfflineNeed::Connections);
+        if !is_there && !needs_none && !need.makes_store() {
             let message = format!("no server runs at {url}, and there is no store at {}", file.display());
             let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
             return Err(ExitError::error(message).hint(hint).into());
@@ -161,8 +172,9 @@ impl ApiClient {
         }
         // As under `rival dev`: a person runs this, on a machine of their own.
         let outgoing = config.outgoing().allow_loopback().never(config.listen());
-        builder = offered::builtins(builder, config);
-        if need != OfflineNeed::Store && config.workflows().is_empty() {
+        let desk = Arc::new(ConnectionDesk::new(config, config.listen(), outgoing.clone()));
+        builder = offered::builtins(builder, config, &desk);
+        if need.has_workflows() && config.workflows().is_empty() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
         let passive = need.is_passive();
@@ -170,8 +182,13 @@ impl ApiClient {
             builder = builder.passive();
         }
         let engine = builder.prepare().await.context("cannot use the store")?;
-        let documents = offered::documents(&engine);
-        if need != OfflineNeed::Store {
+        // Where no step runs, no server of tools is needed: what is known of them is what was read last.
+        match passive {
+            true => desk.look(&engine).await.context("cannot use the store")?,
+            false => desk.open(&engine, None).await.context("cannot use the store")?,
+        }
+        let documents = offered::documents(&engine, &desk);
+        if need.has_workflows() {
             let files = WorkflowFiles::new(config, config.workflows(), outgoing, documents.clone());
             files.register(&engine).await?;
             // What begins a store was tried before, and the trial has said them.
@@ -179,8 +196,9 @@ impl ApiClient {
                 note_problems(&engine.problems(), TextStyle::of(std::io::stderr().is_terminal()));
             }
         }
+        let desk = Some(desk).filter(|_| !passive || need == OfflineNeed::Connections);
         engine.begin().await;
-        Ok(Self::here(engine, Some(documents), passive))
+        Ok(Self::here(engine, Some(documents), passive, desk))
     }
 
     /// Whether a server answers; without one, this command has said what is wrong with workflow files.
@@ -188,18 +206,26 @@ impl ApiClient {
         matches!(self.to, ApiTransport::Server { .. })
     }
 
+    /// Makes the connections, or only this one, if that is not a server's business.
+    pub(crate) async fn open_connections(&self, only: Option<&str>) -> Result<()> {
+        if let ApiTransport::Here { engine, desk: Some(desk), .. } = &self.to {
+            desk.open(engine, only).await.context("cannot use the store")?;
+        }
+        Ok(())
+    }
+
     /// A client for one archived run.
     pub(crate) async fn of_archive(archive: &Archive) -> Result<Self> {
         let engine =
             Engine::of_archive(archive).await.map_err(|error| ExitError::error(error.to_string()))?;
-        Ok(Self::here(engine, None, true))
+        Ok(Self::here(engine, None, true, None))
     }
 
-    fn here(engine: Engine, documents: Option<Documents>, passive: bool) -> Self {
+    fn here(engine: Engine, documents: Option<Documents>, passive: bool, desk: Option<SharedDesk>) -> Self {
         let user = user().unwrap_or_default();
         let documents = documents.map(|documents| documents.asked_by(user.clone()));
-        let router = Box::new(server::local_router(engine.asked_by(user), documents));
-        Self { to: ApiTransport::Here { router, engine, passive } }
+        let router = Box::new(server::local_router(engine.asked_by(user), documents, desk.clone()));
+        Self { to: ApiTransport::Here { router, engine, passive, desk } }
     }
 
     /// Whether nothing is run: requests are kept, and nothing changes by itself.
@@ -209,8 +235,12 @@ impl ApiClient {
 
     /// Lets go of the store in order; does nothing with a server.
     pub(crate) async fn close(&self) {
-        if let ApiTransport::Here { engine, passive: false, .. } = &self.to {
+        let ApiTransport::Here { engine, passive, desk, .. } = &self.to else { return };
+        if !passive {
             engine.shutdown(Duration::from_secs(1)).await;
+        }
+        if let Some(desk) = desk {
+            desk.close(CONNECTIONS_GRACE).await;
         }
     }
 
@@ -231,6 +261,10 @@ impl ApiClient {
 
     pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<ApiAnswer> {
         self.ask(Method::POST, path, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &impl Serialize) -> Result<ApiAnswer> {
+        self.put_text(path, serde_json::to_string(body)?, None).await
     }
 
     /// Sends a body under a condition: a header of HTTP and its value.

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
@@ -39,13 +40,17 @@ pub(crate) fn start(voice: DefaultVerbosity, config: &ResolvedConfig) {
         DefaultVerbosity::Server => filter,
         // Every request would be a line, and what comes of it another.
         DefaultVerbosity::Dev => "info,rival_server=warn",
-        DefaultVerbosity::Quiet => "warn",
+        // What becomes of connections is what such a command prints.
+        DefaultVerbosity::Quiet => "warn,rival_mcp=error",
     };
     let terminal = std::io::stderr().is_terminal();
     let style = TextStyle::of(terminal);
     let json = config.log_json().unwrap_or(voice == DefaultVerbosity::Server && !terminal);
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
-    let registry = tracing_subscriber::registry().with(EnvFilter::new(filter));
+    // The library that speaks with MCP servers logs what they say, secrets among it: whatever the filter asks for, that is
+    // not written. What is to be known of connections is logged by `rival_mcp`.
+    let without_protocol = filter_fn(|event| !event.target().starts_with("rmcp"));
+    let registry = tracing_subscriber::registry().with(EnvFilter::new(filter)).with(without_protocol);
     match voice {
         _ if json => registry.with(layer.with_writer(|| EventLines).json().flatten_event(true)).init(),
         DefaultVerbosity::Dev => registry.with(layer.event_format(ForPeople { style })).init(),

@@ -4,6 +4,7 @@
 mod args;
 mod client;
 mod config;
+mod connections;
 mod demo;
 mod event_data;
 mod examples;
@@ -136,6 +137,7 @@ async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
         CliVerb::Documents(args) => documents::documents(context, args.verb).await,
         CliVerb::Graph(args) => workflows::graph(context, &args).await,
         CliVerb::Init(args) => init::init(&context.out, &args.folder),
+        CliVerb::Connections(args) => verbs::connections::connections(context, &args).await,
         CliVerb::Test(args) => test::test(context, &args).await,
         CliVerb::Mcp => mcp::serve(context).await,
         CliVerb::Token(args) => token::token(context, &args.verb),

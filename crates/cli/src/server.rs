@@ -10,6 +10,7 @@ use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 
 use crate::config::ResolvedConfig;
+use crate::connections::SharedDesk;
 
 /// Room for what surrounds a payload: `{"input": …, "runId": …, "tags": …}`.
 const ENVELOPE_BYTES: usize = 64 * 1024;
@@ -61,7 +62,11 @@ fn raise_file_limit() -> Option<u64> {
 }
 
 /// The API of an engine in this process. A user who can open the store needs no token, and has no limits.
-pub(crate) fn local_router(engine: Engine, documents: Option<Documents>) -> Router {
+pub(crate) fn local_router(
+    engine: Engine,
+    documents: Option<Documents>,
+    connections: Option<SharedDesk>,
+) -> Router {
     let settings = Settings {
         require_token: Some(false),
         anonymous_scope: AccessScope::Admin,
@@ -75,6 +80,9 @@ pub(crate) fn local_router(engine: Engine, documents: Option<Documents>) -> Rout
     let mut server = Server::builder(engine, settings);
     if let Some(documents) = documents {
         server = server.documents(documents);
+    }
+    if let Some(desk) = connections {
+        server = server.connections(desk);
     }
     server.build().expect("without hosts, origins and tokens nothing can be wrong").router()
 }

@@ -1,9 +1,10 @@
-//! `rival.toml`: one flat table of settings.
+//! `rival.toml`: one flat table of settings, and tables of connections.
 
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
+use super::connections::{self, FileConnection};
 use super::keys::{self, KEYS, SettingKey};
 use super::suggest;
 
@@ -16,8 +17,15 @@ pub(super) struct FileSetting {
     pub(super) text: String,
 }
 
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct FileSettings {
+    pub(super) settings: Vec<FileSetting>,
+    pub(super) connections: Vec<FileConnection>,
+}
+
 /// Reads the whole file, or says everything that is wrong with it.
-pub(super) fn read(path: &Path) -> Result<Vec<FileSetting>, Vec<String>> {
+pub(super) fn read(path: &Path) -> Result<FileSettings, Vec<String>> {
     let file = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| vec![format!("cannot read the settings in {file}: {error}")])?;
@@ -27,24 +35,31 @@ pub(super) fn read(path: &Path) -> Result<Vec<FileSetting>, Vec<String>> {
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    let (mut read, mut wrong) = (FileSettings::default(), Vec::new());
     for (key, value) in entries {
         let number = line_of(&text, key.span().start);
         let name: &str = key.get_ref();
         match keys::find(name) {
+            None if name == connections::TABLE => {
+                match connections::read(&text, path, number, value.get_ref()) {
+                    Ok(connections) => read.connections = connections,
+                    Err(errors) => wrong.extend(errors),
+                }
+            }
             Some(key) => match plain(value.get_ref()) {
-                Some(text) => lines.push(FileSetting { key, number, text }),
+                Some(text) => read.settings.push(FileSetting { key, number, text }),
                 None => {
                     wrong.push(format!("{file}:{number}: `{name}` must be {}", key.kind.expected()));
                 }
             },
             None => {
-                let hint = suggest::did_you_mean(name, KEYS.iter().map(|key| key.name));
+                let known = KEYS.iter().map(|key| key.name).chain([connections::TABLE]);
+                let hint = suggest::did_you_mean(name, known);
                 wrong.push(format!("{file}:{number}: there is no setting `{name}`{hint}"));
             }
         }
     }
-    if wrong.is_empty() { Ok(lines) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(read) } else { Err(wrong) }
 }
 
 /// The value as a flag would say it; a table has no such form.
@@ -62,13 +77,13 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-fn word(value: &DeValue<'_>) -> Option<String> {
+pub(super) fn word(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) if !text.contains(',') => Some(text.to_string()),
         _ => None,
     }
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }

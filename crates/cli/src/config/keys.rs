@@ -140,7 +140,7 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [SettingKey; 26] = [
+pub(crate) const KEYS: [SettingKey; 28] = [
     key("listen", SettingKind::Address, Some("127.0.0.1:7878"), FlagScope::Server, "Where the server listens"),
     key("base_path", SettingKind::UrlPath, Some("/"), FlagScope::Server, "The path that a proxy gives the server, such as /rival: addresses in answers begin with it"),
     key("store", SettingKind::File, Some("data/rival.db"), FlagScope::Everywhere, "The store: one SQLite file"),
@@ -161,6 +161,8 @@ pub(crate) const KEYS: [SettingKey; 26] = [
     key("script_imports", SettingKind::List, Some(""), FlagScope::Server, "Folders that workflow files may import from, besides their own and node_modules"),
     key("script_memory", SettingKind::Bytes, Some("512MiB"), FlagScope::Server, "How much the scripts of one such process may hold"),
     key("outgoing_allow", SettingKind::Networks, Some(""), FlagScope::Server, "Addresses besides public ones that steps may send requests to"),
+    key("connection_commands", SettingKind::Switch, Some("false"), FlagScope::Server, "Whether admins may define connections over the API that start programs on this machine"),
+    key("connection_secrets", SettingKind::List, Some(""), FlagScope::Server, "Variables, files and folders that connections which are defined over the API may take secrets from"),
     key("shutdown_grace", SettingKind::Duration, Some("30s"), FlagScope::Server, "How long steps at work may take to finish when the server stops"),
     key("shutdown_delay", SettingKind::Duration, Some("0s"), FlagScope::Server, "How long the server works on, not ready any more, before it stops: balancers need some seconds"),
     key("log", SettingKind::Filter, Some("info"), FlagScope::Server, "What the server logs"),

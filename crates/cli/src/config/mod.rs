@@ -1,5 +1,6 @@
 //! Settings: flags, then environment variables, then `rival.toml`, then defaults.
 
+mod connections;
 mod file;
 mod flags;
 mod keys;
@@ -20,6 +21,7 @@ use crate::exit::ExitError;
 use keys::{FILE_VARIABLE, KEYS, PREFIX, SettingKey};
 use value::SettingValue;
 
+pub(crate) use connections::FileConnection;
 pub(crate) use flags::{GivenFlags, GlobalFlags, ServerFlags, TokenFlags};
 pub(crate) use print::print;
 pub(crate) use suggest::{did_you_mean, nearest};
@@ -76,6 +78,8 @@ impl SettingEntry {
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedConfig {
     entries: Vec<SettingEntry>,
+    /// The connections of the settings file.
+    connections: Vec<FileConnection>,
     /// The settings file, if there is one.
     file: Option<PathBuf>,
     /// What is odd about the environment.
@@ -95,8 +99,9 @@ impl ResolvedConfig {
         let file = named.or_else(|| Some(project.join(FILE)).filter(|file| file.exists()));
         let lines = match &file {
             Some(file) => file::read(file).map_err(|errors| wrong(&errors))?,
-            None => Vec::new(),
+            None => file::FileSettings::default(),
         };
+        let file::FileSettings { settings: lines, connections } = lines;
         let mut errors = Vec::new();
         let mut entries = Vec::new();
         for key in &KEYS {
@@ -119,7 +124,9 @@ impl ResolvedConfig {
             }
         }
         if errors.is_empty() {
-            Ok(Self { entries, file, warnings: unknown(environment) })
+            let connections =
+                connections.into_iter().map(|connection| connection.seen_from(&project)).collect();
+            Ok(Self { entries, connections, file, warnings: unknown(environment) })
         } else {
             Err(wrong(&errors))
         }
@@ -237,6 +244,21 @@ impl ResolvedConfig {
     /// The environment variables that scripts may see.
     pub(crate) fn script_env(&self) -> Vec<String> {
         self.list("script_env")
+    }
+
+    /// The connections of the settings file.
+    pub(crate) fn connections(&self) -> &[FileConnection] {
+        &self.connections
+    }
+
+    /// Whether admins may define connections over the API that start programs.
+    pub(crate) fn connection_commands(&self) -> bool {
+        matches!(self.value("connection_commands"), Some(SettingValue::Switch(true)))
+    }
+
+    /// Variables and files that connections which are defined over the API may take secrets from.
+    pub(crate) fn connection_secrets(&self) -> Vec<String> {
+        self.list("connection_secrets")
     }
 
     /// Where steps may send requests: to public addresses, and where the operator allows it.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::{ResolvedConfig, SettingEntry, SettingOrigin};
+use super::{FileConnection, ResolvedConfig, SettingEntry, SettingOrigin};
 use crate::out::{DataOutput, OutputFormat};
 use crate::table::TextTable;
 
@@ -14,6 +14,10 @@ pub(crate) fn print(config: &ResolvedConfig, out: &DataOutput) -> Result<()> {
             let mut table = TextTable::new(&["KEY", "VALUE", "FROM"]).whole(&[0, 1]);
             for entry in &config.entries {
                 table.row([entry.key.name.to_owned(), shown(config, entry), entry.origin.to_string()]);
+            }
+            for connection in &config.connections {
+                let from = format!("{}:{}", connection.file.display(), connection.line);
+                table.row([format!("connections.{}", connection.name), target(connection), from]);
             }
             out.table(&table)
         }
@@ -27,10 +31,25 @@ pub(crate) fn print(config: &ResolvedConfig, out: &DataOutput) -> Result<()> {
                     "about": entry.key.doc,
                 })
             });
-            out.json(&json!(entries.collect::<Vec<_>>()).to_string())
+            let connections = config.connections.iter().map(|connection| {
+                json!({
+                    "key": format!("connections.{}", connection.name),
+                    "value": target(connection),
+                    "from": format!("{}:{}", connection.file.display(), connection.line),
+                    "about": "An MCP server whose tools steps call",
+                })
+            });
+            out.json(&json!(entries.chain(connections).collect::<Vec<_>>()).to_string())
         }
         OutputFormat::Ids => config.entries.iter().try_for_each(|entry| out.line(entry.key.name)),
     }
+}
+
+/// The program or the address of a connection; no secret is in it.
+fn target(connection: &FileConnection) -> String {
+    let definition = &connection.definition;
+    let address = definition.url.as_deref().map(|url| url.split('?').next().unwrap_or_default());
+    definition.command.as_deref().or(address).unwrap_or_default().to_owned()
 }
 
 /// The value; for what is not set, what follows from that.

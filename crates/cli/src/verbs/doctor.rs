@@ -1,6 +1,7 @@
 //! `doctor`: settings, store, server, workflow files, tokens and clock, and what is wrong with them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
@@ -11,6 +12,7 @@ use serde_json::json;
 
 use super::VerbContext;
 use crate::client::{ApiClient, FOREIGN_HELP, foreign, is_foreign};
+use crate::connections::ConnectionDesk;
 use crate::exit::{self, ExitError};
 use crate::offered;
 use crate::out::{OutputFormat, clean};
@@ -306,10 +308,12 @@ async fn problems_there(context: &VerbContext) -> Result<Vec<SourceProblem>> {
 
 /// Loads the files into a passive engine that runs nothing.
 async fn problems_here(context: &VerbContext, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
-    let engine = offered::builtins(Engine::builder().passive(), &context.config).build().await?;
     // Nothing but the loading of files happens here.
-    let outgoing = context.config.outgoing();
-    let documents = offered::documents(&engine);
+    let (config, outgoing) = (&context.config, context.config.outgoing());
+    let desk = Arc::new(ConnectionDesk::new(config, config.listen(), outgoing.clone()));
+    let engine = offered::builtins(Engine::builder().passive(), config, &desk).build().await?;
+    desk.look(&engine).await?;
+    let documents = offered::documents(&engine, &desk);
     WorkflowFiles::new(&context.config, paths, outgoing, documents).register(&engine).await?;
     Ok(engine.problems())
 }

@@ -1,6 +1,7 @@
 //! The verbs, one file per family.
 
 pub(crate) mod archive;
+pub(crate) mod connections;
 pub(crate) mod control;
 pub(crate) mod doctor;
 pub(crate) mod documents;

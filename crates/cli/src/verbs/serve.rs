@@ -11,14 +11,15 @@ use anyhow::Result;
 use rival::event::{EventKind, FailureVerdict};
 use rival::{Committed, Engine, Event, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
 use rival_api::EventReply;
-use rival_script::Loaded;
-use rival_server::Server;
+use rival_script::{Loaded, OutgoingPolicy};
+use rival_server::{ConnectionControl, Server};
 use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::VerbContext;
+use crate::connections::{CONNECTIONS_GRACE, ConnectionDesk, SharedDesk};
 use crate::exit::ExitError;
 use crate::lines::EventNarrator;
 use crate::out::DataOutput;
@@ -54,11 +55,13 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
     let address = listener.local_addr()?;
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
-    let engine = engine(context, &offer, telemetry.as_ref()).await?;
-    let (server, _files) = match prepare(context, &offer, &engine, address).await {
+    let desk = Arc::new(ConnectionDesk::new(config, address, outgoing(context, &offer, address)));
+    let engine = engine(context, &offer, telemetry.as_ref(), &desk).await?;
+    let (server, _files) = match prepare(context, &offer, &engine, address, &desk).await {
         Ok(prepared) => prepared,
         Err(error) => {
             engine.shutdown(Duration::ZERO).await;
+            desk.close(CONNECTIONS_GRACE).await;
             return Err(error);
         }
     };
@@ -84,6 +87,8 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
         // The server answers until the engine has stopped: what steps come to in their grace, metrics, and why nothing
         // new starts.
         engine.shutdown(grace).await;
+        // Steps have ended: no tool is called any more.
+        desk.close(CONNECTIONS_GRACE).await;
         stop.cancel();
         failed
     };
@@ -130,11 +135,13 @@ async fn prepare(
     offer: &ServerOffer,
     engine: &Engine,
     address: SocketAddr,
+    desk: &SharedDesk,
 ) -> Result<(Server, FileUpdates)> {
     let config = &context.config;
-    let outgoing = config.outgoing().never(address);
-    let outgoing = if offer.dev { outgoing.allow_loopback() } else { outgoing };
-    let documents = offered::documents(engine);
+    // Before runs go on: a node whose connection is not there is blocked.
+    desk.open(engine, None).await?;
+    let documents = offered::documents(engine, desk);
+    let outgoing = outgoing(context, offer, address);
     let files = WorkflowFiles::new(config, offer.paths.clone(), outgoing, documents.clone());
     let loaded = files.register(engine).await?;
     let updates = if files.is_empty() {
@@ -147,9 +154,16 @@ async fn prepare(
         })
     };
     engine.begin().await;
-    let server = Server::builder(engine.clone(), server::settings(config, address));
-    let server = server.documents(documents).mount(mcp::mount()).build();
+    let server = Server::builder(engine.clone(), server::settings(config, address)).mount(mcp::mount());
+    let server =
+        server.documents(documents).connections(Arc::clone(desk) as Arc<dyn ConnectionControl>).build();
     Ok((server.map_err(|error| ExitError::error(error.to_string()))?, updates))
+}
+
+/// Where steps may send requests, and connections of the API may go.
+fn outgoing(context: &VerbContext, offer: &ServerOffer, address: SocketAddr) -> OutgoingPolicy {
+    let outgoing = context.config.outgoing().never(address);
+    if offer.dev { outgoing.allow_loopback() } else { outgoing }
 }
 
 /// What loads workflow files again, for as long as it lives.
@@ -177,7 +191,12 @@ fn in_use(listen: SocketAddr, error: &std::io::Error) -> ExitError {
     }
 }
 
-async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&Telemetry>) -> Result<Engine> {
+async fn engine(
+    context: &VerbContext,
+    offer: &ServerOffer,
+    telemetry: Option<&Telemetry>,
+    desk: &ConnectionDesk,
+) -> Result<Engine> {
     let config = &context.config;
     let file = config.store();
     let store = SqliteStore::open(file).map_err(|error| opening(&error, file))?;
@@ -196,7 +215,7 @@ async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&T
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
     }
-    builder = offered::builtins(builder, config);
+    builder = offered::builtins(builder, config, desk);
     Ok(builder.prepare().await?)
 }
 

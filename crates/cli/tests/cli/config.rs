@@ -37,7 +37,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
     let mut command = lab.command(&["config", "print", "--shutdown-grace", "90s"]);
     command.env("RIVAL_TOKEN", "rvl_secret");
     let printed = lab.execute(command);
-    assert!(!printed.out.contains("secret"));
+    assert!(!printed.out.contains("rvl_secret"));
     printed.is(&expect![[r#"
         KEY  VALUE  FROM
         listen  127.0.0.1:1  RIVAL_LISTEN
@@ -60,6 +60,8 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         script_imports  default
         script_memory  536870912  default
         outgoing_allow  default
+        connection_commands  false  default
+        connection_secrets  default
         shutdown_grace  90s  --shutdown-grace
         shutdown_delay  0ms  default
         log  info  default

@@ -41,6 +41,7 @@ fn help_says_where_to_begin() {
           documents   List, show, save and delete the documents that the server keeps: workflows as JSON
           validate    Check a document, or an input against a workflow, without starting anything
           graph       Draw a workflow or a run
+          connections Show the MCP servers whose tools steps call, try them, and add or remove some
           test        Run the tests of workflow files
           mcp         Be an MCP server on stdin and stdout, so that a model can run and write workflows
 

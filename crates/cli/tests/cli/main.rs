@@ -11,6 +11,7 @@ mod clock;
 #[expect(dead_code, reason = "other tests use more of it")]
 mod collector;
 mod config;
+mod connections;
 mod control;
 mod deploy;
 mod documents;

@@ -256,6 +256,7 @@ await Promise.all([
     bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),
     bundle('subtle', 'src/subtle/subtle.ts', { plugins: [ofThePrelude] }),
     bundle('rival_test', 'src/rival_test.ts', { plugins: [ofThePrelude] }),
+    bundle('rival_document', 'src/rival_document.ts', { external: ['zod'] }),
     bundleZod(),
     bundle('zod_locales', `./${LOCALES}/index.js`, { minify: true, banner: { js: `/*\n${licence}*/` } }),
 ])

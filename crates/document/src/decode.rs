@@ -193,7 +193,7 @@ fn is_step_name(name: &PlacedText, problems: &mut ProblemList) -> bool {
     let text = name.as_str();
     let message = if RESERVED.contains(&text) {
         format!("a step cannot be called `{text}`: refs use the name for something else")
-    } else if text.chars().count() > 128 || !text.chars().all(is_name_char) {
+    } else if !is_name(text) {
         let shown = shortened(text);
         format!("`{shown}` is not a name for a step: use 1 to 128 letters, digits, `_` or `-`")
     } else {
@@ -201,6 +201,10 @@ fn is_step_name(name: &PlacedText, problems: &mut ProblemList) -> bool {
     };
     problems.error(invalid(name.place(), message).field("name"));
     false
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().count() <= 128 && text.chars().all(is_name_char)
 }
 
 /// What names of steps and items are made of.
@@ -256,11 +260,11 @@ fn for_each(fields: &ObjectFields<'_>, problems: &mut ProblemList) -> Option<Dra
     // Programs that fill in defaults write these two at steps without a forEach, too: they are read in any case.
     let item_name = fields.text("as", problems).cloned().filter(|name| {
         let text = name.as_str();
-        let is_good = text == "item" || (text.chars().all(is_name_char) && !RESERVED.contains(&text));
+        let is_good = text == "item" || (is_name(text) && !RESERVED.contains(&text));
         if !is_good {
             let shown = shortened(text);
             let message = format!(
-                "`{shown}` is not a name for an item: use letters, digits, `_` or `-`, and no word of refs"
+                "`{shown}` is not a name for an item: use 1 to 128 letters, digits, `_` or `-`, and no word of refs"
             );
             problems.error(invalid(name.place(), message).field("as"));
         }

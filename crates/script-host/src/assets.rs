@@ -8,6 +8,8 @@ pub const RIVAL: &str = include_str!(concat!(env!("OUT_DIR"), "/rival.js"));
 pub const ZOD: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.js"));
 /// What `zod` says in other languages than English.
 pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locales.js"));
+/// The module `rival/document`.
+pub const DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_document.js"));
 /// The module `rival/test`.
 pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 
@@ -18,11 +20,12 @@ pub const INTL: &str = include_str!(concat!(env!("OUT_DIR"), "/intl.js"));
 /// Modules of Node.js, each after a line with its name.
 pub const NODE: &str = include_str!(concat!(env!("OUT_DIR"), "/node.js"));
 
-/// What one of the modules `rival`, `zod`, `rival/test` and those of Node.js exports; nothing if it is another.
+/// What one of the modules `rival`, `zod`, `rival/document`, `rival/test` and those of Node.js exports; nothing if it is another.
 pub fn exports(module: &str) -> Vec<&'static str> {
     let names = match module {
         "rival" => include_str!(concat!(env!("OUT_DIR"), "/rival.exports")),
         "zod" => include_str!(concat!(env!("OUT_DIR"), "/zod.exports")),
+        "rival/document" => include_str!(concat!(env!("OUT_DIR"), "/rival_document.exports")),
         "rival/test" => include_str!(concat!(env!("OUT_DIR"), "/rival_test.exports")),
         _ => return node_exports(module),
     };
@@ -39,5 +42,7 @@ fn node_exports(module: &str) -> Vec<&'static str> {
 pub const RIVAL_TYPES: &str = include_str!("../../../packages/rival/types/rival.d.ts");
 /// Types of the modules `zod` and `zod/v4`, as ambient modules.
 pub const ZOD_TYPES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.d.ts"));
+/// Types of the module `rival/document`.
+pub const DOCUMENT_TYPES: &str = include_str!("../../../packages/rival/types/rival-document.d.ts");
 /// Types of the module `rival/test`.
 pub const TEST_TYPES: &str = include_str!("../../../packages/rival/types/rival-test.d.ts");

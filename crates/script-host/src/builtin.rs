@@ -18,6 +18,7 @@ const PART_OF_ZOD: &str = "zod:";
 static MODULES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let own = [
         ("rival", assets::RIVAL),
+        ("rival/document", assets::DOCUMENT),
         ("rival/test", assets::TEST),
         ("rival:subtle", assets::SUBTLE),
         ("zod:locales", assets::ZOD_LOCALES),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 17] = [
+const FILES: [&str; 19] = [
     "inputs",
     "intl.js",
     "node.exports",
@@ -12,6 +12,8 @@ const FILES: [&str; 17] = [
     "prelude.js",
     "rival.exports",
     "rival.js",
+    "rival_document.exports",
+    "rival_document.js",
     "rival_test.exports",
     "rival_test.js",
     "subtle.exports",

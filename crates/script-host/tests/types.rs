@@ -61,11 +61,44 @@ fn the_files_in_the_docs_compile_as_strictly_as_a_new_project_does() {
             "skipLibCheck": true,
             "paths": {
                 "rival": [types.join("types/rival.d.ts")],
-                "rival/test": [types.join("types/rival-test.d.ts")],
+                "rival/*": [types.join("types/rival-*.d.ts")],
                 "zod": [types.join("node_modules/zod")],
             },
         },
         "include": ["."],
+    });
+    fs::write(folder.join("tsconfig.json"), settings.to_string()).unwrap();
+    assert_compiles(folder.to_str().unwrap());
+}
+
+/// The types of documents refuse what their published schema refuses, as far as types can say it, and nothing else. The schema
+/// itself is held to the same list in `crates/document`.
+#[test]
+fn documents_compile_as_their_schema_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let cases = fs::read_to_string(root.join("crates/document/tests/cases/documents.json")).unwrap();
+    let cases: Vec<serde_json::Value> = serde_json::from_str(&cases).unwrap();
+    let mut file =
+        "import type { DocumentStep, DocumentTrigger, WorkflowDocument } from 'rival/document'\n".to_owned();
+    for (number, case) in cases.iter().enumerate() {
+        let [document, step, trigger] = ["document", "step", "trigger"].map(|kind| case.get(kind));
+        let (name, value) = match (step, trigger) {
+            (Some(step), _) => ("DocumentStep", step),
+            (_, Some(trigger)) => ("DocumentTrigger", trigger),
+            (None, None) => ("WorkflowDocument", document.unwrap()),
+        };
+        if case["types"] == "refuse" {
+            file += "// @ts-expect-error\n";
+        }
+        let about = case["about"].to_string();
+        file += &format!("export const case{number}: {name} = {value} // {about}\n");
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("documents.ts"), file).unwrap();
+    let settings = serde_json::json!({
+        "extends": root.join("packages/rival/types/check/tsconfig.json"),
+        "include": ["documents.ts"],
     });
     fs::write(folder.join("tsconfig.json"), settings.to_string()).unwrap();
     assert_compiles(folder.to_str().unwrap());

@@ -111,7 +111,7 @@ pub(crate) fn compile(
 ) -> ScriptProgram {
     let mut program = ScriptProgram::load(entries, bounds, before);
     let node = NODE_MODULES.map(|name| format!("node:{name}"));
-    for module in ["rival", "rival/test", "zod"].into_iter().chain(node.iter().map(String::as_str)) {
+    for module in ["rival", "rival/document", "rival/test", "zod"].into_iter().chain(node.iter().map(String::as_str)) {
         program.check_builtin(module, &rival_script_host::assets::exports(module).into_iter().collect());
     }
     program

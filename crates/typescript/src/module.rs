@@ -39,7 +39,7 @@ pub struct SourceModule {
 pub enum ModuleLink {
     /// A module of the program.
     File(PathBuf),
-    /// A module that Rival brings: `rival`, `rival/test`, `zod`.
+    /// A module that Rival brings: `rival`, `rival/document`, `rival/test`, `zod`.
     Builtin(String),
     /// Nothing, as the package wants it where it is no Node.js; with the names that the file takes all the same.
     Empty(BTreeSet<String>),

@@ -110,10 +110,10 @@ pub(crate) fn out_of_bounds(specifier: &str, bounds: &ModuleBounds) -> Refusal {
 /// Modules that Rival brings.
 fn builtin(specifier: &str) -> Result<Option<ModuleLink>, Refusal> {
     let name = match specifier {
-        "rival" | "rival/test" | "zod" => specifier,
+        "rival" | "rival/document" | "rival/test" | "zod" => specifier,
         "zod/v4" => "zod",
         _ if specifier.starts_with("rival/") => {
-            let advice = "There are 'rival' and, for tests, 'rival/test'.";
+            let advice = "There are 'rival', 'rival/document' and, for tests, 'rival/test'.";
             return Err((format!("there is no module '{specifier}'"), advice.to_owned()));
         }
         _ => return Ok(None),

@@ -62,6 +62,8 @@ export interface Target {
     after?: (value: any) => unknown
     /** The text from which is read what it uses; its own if absent. */
     source?: string
+    /** The texts of the author's functions that it calls with its own context, if it is not the author's itself. */
+    texts?: string[]
 }
 
 export interface Tests {

@@ -10,7 +10,7 @@ use crate::exit::ExitError;
 use crate::out::{DataOutput, note};
 
 /// What is written, in the order in which it is shown.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("workflows/hello.ts", include_str!("../project/hello.ts")),
     ("tests/hello.test.ts", include_str!("../project/hello.test.ts")),
     ("rival.toml", include_str!("../project/rival.toml")),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str); 10] = [
     ("README.md", include_str!("../project/README.md")),
     (".rival/types/README.md", include_str!("../project/types.md")),
     (".rival/types/rival.d.ts", rival_script::types::RIVAL),
+    (".rival/types/rival-document.d.ts", rival_script::types::RIVAL_DOCUMENT),
     (".rival/types/rival-test.d.ts", rival_script::types::RIVAL_TEST),
     (".rival/types/zod.d.ts", rival_script::types::ZOD),
 ];
@@ -28,7 +29,7 @@ const SHARED: [(&str, &str); 3] = [
     (
         "tsconfig.json",
         "for the types of your editor, give its compilerOptions these paths:\n      \
-         \"paths\": { \"rival\": [\"./.rival/types/rival.d.ts\"], \"rival/test\": [\"./.rival/types/rival-test.d.ts\"] }\n    \
+         \"paths\": { \"rival\": [\"./.rival/types/rival.d.ts\"], \"rival/*\": [\"./.rival/types/rival-*.d.ts\"] }\n    \
          and include \".rival/types/*.d.ts\"; \"moduleResolution\" is \"Bundler\"",
     ),
     (".gitignore", "add data/, where runs are kept"),

@@ -76,7 +76,7 @@ fn init_joins_a_project() {
           rival dev  # a server that loads files again when you save them
           rival run hello --input '{"name": "Ada"}' --wait  # in a second terminal
         ! tsconfig.json was there and is left as it was: for the types of your editor, give its compilerOptions these paths:
-        !       "paths": { "rival": ["./.rival/types/rival.d.ts"], "rival/test": ["./.rival/types/rival-test.d.ts"] }
+        !       "paths": { "rival": ["./.rival/types/rival.d.ts"], "rival/*": ["./.rival/types/rival-*.d.ts"] }
         !     and include ".rival/types/*.d.ts"; "moduleResolution" is "Bundler"
         ! README.md was there and is left as it was
     "#]]);

@@ -1,6 +1,6 @@
 //! The published schema of documents.
 
-use rival_document::document_schema;
+use rival_document::{ProblemCode, document_schema};
 use serde_json::{Value, json};
 
 pub(crate) fn validator() -> jsonschema::Validator {
@@ -33,6 +33,39 @@ pub(crate) fn full() -> Value {
         ],
         "triggers": [{ "workflowId": "w", "inputs": { "e": "@output" }, "forEach": "@input.list", "workflow_timeout_ms": 1, "max_retries": 0 }]
     })
+}
+
+/// Documents, steps and triggers, and whether they are accepted. The zod schemas and the TypeScript types of the module
+/// `rival/document` are held to the same list: `crates/script/tests/it/document_schemas.rs`, `crates/script-host/tests/types.rs`.
+const CASES: &str = include_str!("../cases/documents.json");
+
+/// The document of a case: itself, or one with the case's step or trigger.
+fn document_of(case: &Value) -> Value {
+    let nap = json!({ "name": "nap", "sleep": { "ms": 1 } });
+    match (case.get("step"), case.get("trigger")) {
+        (Some(step), _) => json!({ "name": "d", "steps": [[step]] }),
+        (_, Some(trigger)) => json!({ "name": "d", "steps": [[nap]], "triggers": [trigger] }),
+        (None, None) => case["document"].clone(),
+    }
+}
+
+#[test]
+fn the_schema_and_the_check_agree_with_the_list_of_cases() {
+    let validator = validator();
+    let world = crate::fakes::FakeWorld::default().tool("c", "t", json!({}), json!({}));
+    let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
+    assert!(cases.len() > 200);
+    for case in &cases {
+        let (about, document) = (&case["about"], document_of(case));
+        let accepted = case["accepted"].as_bool().unwrap();
+        assert_eq!(validator.is_valid(&document), accepted, "{about}");
+        let check = world.check_json(&document);
+        let is_of_shape = |code| matches!(code, ProblemCode::InvalidDocument | ProblemCode::UnknownField);
+        let misshapen = check.errors.iter().find(|problem| is_of_shape(problem.code));
+        // Of a moment and a ref the check says more than the schema.
+        assert!(accepted || !check.errors.is_empty(), "{about}");
+        assert!(!accepted || misshapen.is_none(), "{about}: {misshapen:?}");
+    }
 }
 
 /// Every field, and values that it cannot have.

@@ -61,7 +61,7 @@ fn all_that_is_wrong_is_said_at_once() {
         error invalid_document sleep.ms 17:26: `sleep.ms` is a whole number from 0 to 9007199254740991
         error invalid_document name 18:39: step `h`: `waitForSignal` has a `name`
         error invalid_document forEach 18:67: step `h`: `forEach` is a ref to a list, as `@input.users`
-        error invalid_document as 18:81: step `h`: `input` is not a name for an item: use letters, digits, `_` or `-`, and no word of refs
+        error invalid_document as 18:81: step `h`: `input` is not a name for an item: use 1 to 128 letters, digits, `_` or `-`, and no word of refs
         error duplicate_name name 19:17: step `h`: two steps are called `h`: give one of them another name
         error invalid_schema waitForSignal.schema 19:64: step `h`: a schema is an object or a boolean
         error invalid_document input 19:78: step `h`: `input` is an object, and this is a list

@@ -29,11 +29,16 @@ async fn every_file_of_the_guide_runs() {
     assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
     assert_eq!(
         loaded.workflows,
-        ["patient", "payment", "report", "returns", "setup", "shipping", "tree", "typed"]
+        ["compose", "patient", "payment", "report", "returns", "setup", "shipping", "tree", "typed"]
     );
     assert_eq!(lab.output("tree", json!({"treeType": "oak"})).await, json!({"pieces": 10}));
     assert_eq!(lab.output("setup", json!({"name": "Ada"})).await, json!("sent"));
     assert_eq!(lab.output("typed", json!({"kind": "oak"})).await, json!({"pieces": 5}));
+    let composed = lab.output("compose", json!({"name": "greet", "seconds": 2})).await;
+    assert_eq!(
+        (&composed["steps"][0][0]["sleep"]["ms"], &composed["steps"][1][0]["as"]),
+        (&json!(2000), &json!("item"))
+    );
     let server = crate::web::serve().await;
     let input = json!({"amount": 7, "items": [{"sku": "saw"}], "callback": format!("{server}/done")});
     let told = json!({"packed": ["saw"], "told": {"email": "sent", "ledger": "booked"}});

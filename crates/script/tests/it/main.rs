@@ -2,6 +2,7 @@
 
 mod context;
 mod docs;
+mod document_schemas;
 mod documents;
 mod durable;
 mod edits;

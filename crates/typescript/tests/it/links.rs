@@ -34,7 +34,7 @@ fn modules_that_rival_brings_have_one_name() {
         "import 'rival/tests'",
         &expect![[r#"
             a.ts:1:8: there is no module 'rival/tests'
-                There are 'rival' and, for tests, 'rival/test'.
+                There are 'rival', 'rival/document' and, for tests, 'rival/test'.
         "#]],
     );
 }

@@ -276,7 +276,7 @@ async function description({ compiled, exported, registered, module }: Found): P
         signalSchemas,
         nestedSchemas,
         functions: Object.fromEntries(
-            Array.from(functions, ([key, { source, role }]) => [key, { source, role }]),
+            Array.from(functions, ([key, { source, role, texts }]) => [key, { source, role, texts }]),
         ),
         ...(former === undefined
             ? {}

@@ -149,6 +149,7 @@ function twinsIn(uses: Use[]): Twins[] {
 
 function targetOf({ fn, role, after }: Use): Target {
     const target: Target = { fn, role, source: sourceOf(fn) }
+    if (predefinedBase(fn) !== undefined) target.texts = textsOf(fn)
     if (after !== undefined) target.after = after
     return target
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rival_core::event::CallRole;
 use rival_core::{Path, Plan};
 use rival_engine::{
     Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction, WorkflowKind, WorkflowOrigin,
 };
-use rival_typescript::{ContextUsage, StepsUse, outer_names, usage};
+use rival_typescript::{ContextUsage, StepsUse, WantedStep, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -51,7 +51,7 @@ pub(crate) struct DescribedWorkflow {
     signal_schemas: BTreeMap<String, Json>,
     #[serde(default)]
     nested_schemas: BTreeMap<String, Json>,
-    functions: BTreeMap<String, DescribedFunction>,
+    pub(crate) functions: BTreeMap<String, DescribedFunction>,
     /// The plan as version 0.1 made it, if that differs.
     former: Option<DescribedFormer>,
     /// Functions of one text that are told apart by nothing.
@@ -75,9 +75,40 @@ struct Twins {
 }
 
 #[derive(Deserialize)]
-struct DescribedFunction {
+pub(crate) struct DescribedFunction {
+    /// The text that says what it uses.
     source: String,
     role: CallRole,
+    /// If it is not its author's: the texts of the author's functions that it calls with its own context.
+    #[serde(default)]
+    texts: Vec<String>,
+    /// What the author's functions use, in their order.
+    #[serde(skip)]
+    usages: OnceLock<Vec<ContextUsage>>,
+}
+
+impl DescribedFunction {
+    fn texts(&self) -> &[String] {
+        if self.texts.is_empty() { std::slice::from_ref(&self.source) } else { &self.texts }
+    }
+
+    fn usages(&self) -> &[ContextUsage] {
+        self.usages.get_or_init(|| self.texts().iter().map(|text| usage(text)).collect())
+    }
+
+    /// What the engine has to have ready for it.
+    fn needs(&self) -> FunctionNeeds {
+        match self.usages() {
+            [own] if self.texts.is_empty() => needs(own),
+            _ => needs(&usage(&self.source)),
+        }
+    }
+
+    /// The steps that it cannot work without, each with the text that names it.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (&str, &WantedStep)> {
+        let texts = self.texts().iter().zip(self.usages());
+        texts.flat_map(|(text, usage)| usage.wanted.iter().map(|wanted| (text.as_str(), wanted)))
+    }
 }
 
 /// A test.
@@ -101,9 +132,8 @@ impl DescribedWorkflow {
     pub(crate) fn define(self, target: &Arc<ScriptTarget>) -> Definition {
         let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(target))) as Arc<dyn InputCheck>);
         let functions = self.functions.into_iter().map(|(key, function)| {
-            let needs = needs(&usage(&function.source));
-            let function =
-                ScriptFunction { target: Arc::clone(target), key: key.clone(), role: function.role, needs };
+            let (target, needs) = (Arc::clone(target), function.needs());
+            let function = ScriptFunction { target, key: key.clone(), role: function.role, needs };
             (key, Arc::new(function) as Arc<dyn UserFunction>)
         });
         Definition {

@@ -25,6 +25,11 @@ pub(crate) enum DescribeError {
 }
 
 impl DescribeError {
+    /// Whether the file is no workflow, and nothing is wrong with it otherwise.
+    pub(crate) fn is_no_workflow(&self) -> bool {
+        matches!(self, Self::Script(error) if error.code.as_deref() == Some(NO_STEPS))
+    }
+
     /// The same for the file's author, at its place in the file.
     pub(crate) fn problem(self, file: &Path, program: &ScriptProgram) -> Problem {
         let error = match self {

@@ -13,7 +13,7 @@ use rival_typescript::{ModuleBounds, Problem, ScriptProgram, SourceModule};
 use tokio::sync::Mutex;
 
 use crate::definition::{DescribedWorkflow, FileDescription};
-use crate::describe::{DescribeError, NO_STEPS, describe, problem};
+use crate::describe::{DescribeError, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
 use crate::function::ScriptTarget;
@@ -22,6 +22,7 @@ use crate::realm::{ScriptRealm, compile};
 use crate::registry::{self, LaunchArgs, RunLauncher};
 use crate::settings::ScriptSettings;
 use crate::variables;
+use crate::wanted::{MissingStep, SeenSteps};
 
 /// What problems of files are filed under.
 const SOURCE: &str = "files";
@@ -31,6 +32,9 @@ const SOURCE: &str = "files";
 pub struct Scripts {
     pub(crate) pool: Arc<HostPool>,
     files: Arc<Mutex<Files>>,
+    /// Whether all workflows are among the files. A test loads one, which may be part of others, and replaces steps that could not
+    /// work in it alone.
+    is_whole: bool,
 }
 
 /// What came of loading files.
@@ -71,17 +75,19 @@ struct LoadedFile {
     workflows: BTreeMap<String, PathBuf>,
     /// What an entry registers besides.
     roots: Vec<PathBuf>,
+    /// What its functions see of the steps that they want.
+    seen: SeenSteps,
 }
 
 impl Scripts {
     /// Starts no host yet: they come with the first file.
     pub fn new(settings: ScriptSettings) -> Self {
-        Self::on(&HostPool::new(settings))
+        Self { pool: HostPool::new(settings), files: Arc::default(), is_whole: true }
     }
 
-    /// Other files on hosts that are there.
-    pub(crate) fn on(pool: &Arc<HostPool>) -> Self {
-        Self { pool: Arc::clone(pool), files: Arc::default() }
+    /// Single files of a test, on hosts that are there.
+    pub(crate) fn of_test(pool: &Arc<HostPool>) -> Self {
+        Self { pool: Arc::clone(pool), files: Arc::default(), is_whole: false }
     }
 
     /// Registers the workflow files of a folder, or one file. What is wrong with single files is in the answer and in
@@ -173,14 +179,34 @@ struct LoadPass<'a> {
     launches: Vec<(PathBuf, Vec<LaunchArgs>)>,
     /// What keeps a file from being loaded as it is now.
     broken: BTreeMap<PathBuf, Vec<Problem>>,
+    /// Workflows that are as they were although their files could be loaded, each with what is wrong with it.
+    kept: Vec<(String, Problem)>,
     /// Functions that a workflow has no more, and that runs under way may still need.
     left: BTreeMap<String, Vec<String>>,
+    /// What functions see of the steps that they want, in all workflows.
+    seen_steps: SeenSteps,
+    /// Whether all files could be looked at, so that there is no other workflow which may have a step.
+    has_all: bool,
 }
 
 impl<'a> LoadPass<'a> {
     fn new(scripts: &'a Scripts, engine: &'a Engine, change: &'a mut Change<'a>) -> Self {
-        let (problems, changed, seen, launches, broken, left) = Default::default();
-        Self { scripts, engine, change, problems, changed, seen, launches, broken, left }
+        let (problems, changed, seen, launches, broken, kept, left, seen_steps) = Default::default();
+        let has_all = true;
+        Self {
+            scripts,
+            engine,
+            change,
+            problems,
+            changed,
+            seen,
+            launches,
+            broken,
+            kept,
+            left,
+            seen_steps,
+            has_all,
+        }
     }
 
     /// Looks at files that were not looked at yet; says whether there were any.
@@ -208,11 +234,28 @@ impl<'a> LoadPass<'a> {
             (file, description)
         });
         let described: Vec<_> = described.buffered(pool.settings.hosts).collect().await;
+        self.note_steps(files, &described);
         for (file, description) in described {
             let is_imported = imported.contains(&file.path);
             self.file(files, file, description, &program, is_imported).await?;
         }
         Ok(true)
+    }
+
+    /// Notes which steps functions see, in the workflows that were just read and in those that stay as they are.
+    fn note_steps(
+        &mut self,
+        files: &Files,
+        described: &[(ChangedFile, Result<FileDescription, DescribeError>)],
+    ) {
+        let is_read = |path: &Path| described.iter().any(|(file, read)| file.path == path && read.is_ok());
+        let staying = files.loaded.iter().filter(|(path, _)| !is_read(path));
+        staying.for_each(|(_, file)| self.seen_steps.add(file.seen.clone()));
+        let read = described.iter().filter_map(|(_, read)| read.as_ref().ok());
+        read.for_each(|read| self.seen_steps.add(seen_in(&read.workflows)));
+        let is_broken =
+            |read: &Result<_, DescribeError>| read.as_ref().is_err_and(|error| !error.is_no_workflow());
+        self.has_all &= self.problems.is_empty() && !described.iter().any(|(_, read)| is_broken(read));
     }
 
     /// The files that may be workflows now.
@@ -264,7 +307,7 @@ impl<'a> LoadPass<'a> {
         let description = match described {
             Ok(description) => description,
             // A module that others use need not be a workflow.
-            Err(DescribeError::Script(error)) if imported && error.code.as_deref() == Some(NO_STEPS) => {
+            Err(wrong) if imported && wrong.is_no_workflow() => {
                 files.loaded.remove(&file);
                 return Ok(());
             }
@@ -296,27 +339,35 @@ impl<'a> LoadPass<'a> {
         if !description.launches.is_empty() {
             self.launches.push((file.clone(), description.launches));
         }
-        let count = description.workflows.len();
-        let workflows = self.register(files, &file, description.workflows, &realm).await?;
+        let seen = seen_in(&description.workflows);
+        let (workflows, all) = self.register(files, &file, description.workflows, &realm).await?;
         // What could not be registered is tried again the next time.
-        let modules = if workflows.len() == count { modules } else { Vec::new() };
-        files.loaded.insert(file, LoadedFile { modules, workflows, roots });
+        let modules = if all { modules } else { Vec::new() };
+        files.loaded.insert(file, LoadedFile { modules, workflows, roots, seen });
         Ok(())
     }
 
-    /// Registers the workflows of a file.
+    /// Registers the workflows of a file; says whether all could be.
     async fn register(
         &mut self,
         files: &Files,
         file: &Path,
         described: Vec<DescribedWorkflow>,
         realm: &Arc<ScriptRealm>,
-    ) -> Result<BTreeMap<String, PathBuf>, ScriptsError> {
-        let mut registered = BTreeMap::new();
+    ) -> Result<(BTreeMap<String, PathBuf>, bool), ScriptsError> {
+        let (mut registered, mut all) = (BTreeMap::new(), true);
         for workflow in described {
             let name = workflow.name.clone();
-            if let Some(message) = workflow.mistakable() {
-                self.problem(file, &message, Some("give the nodes names: `name: '…'`"));
+            let told = self.problems.len();
+            let verdict = self.judge(file, &workflow, realm);
+            all &= verdict == Verdict::Right;
+            if verdict == Verdict::Wrong {
+                // The last good version stays.
+                if let Some(module) = files.loaded.get(file).and_then(|loaded| loaded.workflows.get(&name)) {
+                    let problems = self.problems[told..].iter();
+                    self.kept.extend(problems.map(|problem| (name.clone(), problem.clone())));
+                    registered.insert(name, module.clone());
+                }
                 continue;
             }
             let theirs = files.loaded.iter().filter(|(_, loaded)| loaded.workflows.contains_key(&name));
@@ -325,6 +376,7 @@ impl<'a> LoadPass<'a> {
             });
             if let Some((other, _)) = clash {
                 self.problems.push(duplicate(&workflow, file, other, realm));
+                all = false;
                 continue;
             }
             // A module that registers a workflow itself may be part of several files.
@@ -359,10 +411,33 @@ impl<'a> LoadPass<'a> {
                     registered.insert(name, module);
                 }
                 Err(RegisterError::Store(error)) => return Err(RegisterError::Store(error).into()),
-                Err(error) => self.problem(file, &error.to_string(), None),
+                Err(error) => {
+                    self.problem(file, &error.to_string(), None);
+                    all = false;
+                }
             }
         }
-        Ok(registered)
+        Ok((registered, all))
+    }
+
+    /// Looks for what is wrong with a workflow, and tells its author.
+    fn judge(&mut self, file: &Path, workflow: &DescribedWorkflow, realm: &ScriptRealm) -> Verdict {
+        if let Some(message) = workflow.mistakable() {
+            self.problem(file, &message, Some("give the nodes names: `name: '…'`"));
+            return Verdict::Wrong;
+        }
+        if !self.scripts.is_whole {
+            return Verdict::Right;
+        }
+        let (told, open): (Vec<_>, Vec<_>) = MissingStep::all(workflow, &self.seen_steps)
+            .into_iter()
+            .partition(|step| step.is_certain || self.has_all);
+        self.problems.extend(told.iter().map(|step| step_problem(step, file, workflow, realm)));
+        match (told.is_empty(), open.is_empty()) {
+            (false, _) => Verdict::Wrong,
+            (true, false) => Verdict::Open,
+            (true, true) => Verdict::Right,
+        }
     }
 
     /// Workflows whose files are gone, or that their files do not define any more, cannot be started any more.
@@ -423,7 +498,8 @@ impl<'a> LoadPass<'a> {
     fn kept_by(&self, problem: &Problem, files: &Files) -> Vec<String> {
         let broken = self.broken.iter().filter(|(_, problems)| problems.contains(problem));
         let loaded = broken.filter_map(|(file, _)| files.loaded.get(file));
-        let kept: BTreeSet<&String> = loaded.flat_map(|file| file.workflows.keys()).collect();
+        let alone = self.kept.iter().filter(|(_, theirs)| theirs == problem).map(|(name, _)| name);
+        let kept: BTreeSet<&String> = loaded.flat_map(|file| file.workflows.keys()).chain(alone).collect();
         kept.into_iter().cloned().collect()
     }
 }
@@ -447,6 +523,37 @@ async fn left_by(engine: &Engine, definition: &Definition) -> Vec<String> {
     // What is not known is no reason to load nothing.
     let is_any = under_way.is_ok_and(|runs| !runs.is_empty());
     if is_any { gone.into_iter().cloned().collect() } else { Vec::new() }
+}
+
+fn seen_in(workflows: &[DescribedWorkflow]) -> SeenSteps {
+    let mut seen = SeenSteps::default();
+    workflows.iter().for_each(|workflow| seen.add(SeenSteps::of(workflow)));
+    seen
+}
+
+/// A function wants a step that is not there.
+fn step_problem(
+    step: &MissingStep,
+    file: &Path,
+    workflow: &DescribedWorkflow,
+    realm: &ScriptRealm,
+) -> Problem {
+    let export = workflow.exported.as_deref().unwrap_or("steps");
+    let at = realm.function_place(&workflow.module, &step.text, step.at).or_else(|| {
+        let (line, column) = realm.export_place(&workflow.module, export)?;
+        Some((workflow.module.clone(), line, column))
+    });
+    let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
+    Problem { line, column, ..problem(&file, step.message.as_str(), Some(&step.advice)) }
+}
+
+/// Whether a workflow is right, as far as its text shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    Wrong,
+    /// A file that cannot be read now may run it in place, and have what it wants.
+    Open,
 }
 
 /// Two files define a workflow of one name.

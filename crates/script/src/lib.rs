@@ -26,6 +26,7 @@ pub mod testing;
 mod transforms;
 pub mod types;
 mod variables;
+mod wanted;
 mod watch;
 
 pub use error::ScriptsError;

@@ -58,6 +58,16 @@ impl ScriptRealm {
         self.program.modules.get(self.program.path(module))?.export_place(export)
     }
 
+    /// Where a byte of a function is whose text is part of a module, or of one that it leads to.
+    pub(crate) fn function_place(
+        &self,
+        module: &Path,
+        function: &str,
+        at: u32,
+    ) -> Option<(PathBuf, u32, u32)> {
+        self.program.place_in_function(module, function, at)
+    }
+
     /// A stack trace with the places in TypeScript.
     pub(crate) fn stack(&self, stack: &str) -> String {
         self.program.map_stack(stack, &self.root)
@@ -111,7 +121,9 @@ pub(crate) fn compile(
 ) -> ScriptProgram {
     let mut program = ScriptProgram::load(entries, bounds, before);
     let node = NODE_MODULES.map(|name| format!("node:{name}"));
-    for module in ["rival", "rival/document", "rival/test", "zod"].into_iter().chain(node.iter().map(String::as_str)) {
+    for module in
+        ["rival", "rival/document", "rival/test", "zod"].into_iter().chain(node.iter().map(String::as_str))
+    {
         program.check_builtin(module, &rival_script_host::assets::exports(module).into_iter().collect());
     }
     program

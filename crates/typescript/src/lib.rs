@@ -30,4 +30,4 @@ pub use problem::Problem;
 pub use program::ScriptProgram;
 pub use schema::interface_schema;
 pub use transform::{Transform, transform};
-pub use usage::{ContextUsage, StepsUse, outer_names, usage};
+pub use usage::{ContextUsage, StepsUse, WantedStep, outer_names, usage};

@@ -78,6 +78,21 @@ impl ScriptProgram {
         Some((place.line, place.column))
     }
 
+    /// Where in TypeScript a byte of a function is whose text is part of a module, or of one that it leads to: file, line and
+    /// column.
+    pub fn place_in_function(&self, module: &Path, function: &str, at: u32) -> Option<(PathBuf, u32, u32)> {
+        let first = self.path(module).to_owned();
+        let others = self.closure(&first).into_iter().filter(|path| !in_package(path));
+        std::iter::once(first.clone()).chain(others.filter(|path| *path != first)).find_map(|path| {
+            let code = &self.modules.get(&path)?.code;
+            let before = code.get(..code.find(function)? + at as usize)?;
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+            let (line, column) = self.origin(&path, number(line), number(column))?;
+            Some((path, line, column))
+        })
+    }
+
     /// A script host's stack trace with places in TypeScript, paths relative to `root`, and only the author's frames.
     pub fn map_stack(&self, stack: &str, root: &Path) -> String {
         stack::map(self, stack, |path| path.strip_prefix(root).unwrap_or(path).display().to_string())

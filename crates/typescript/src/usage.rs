@@ -31,6 +31,18 @@ pub struct ContextUsage {
     pub durable: bool,
     /// `run.abortSignal`.
     pub abort: bool,
+    /// Steps without which it cannot work; empty if the earlier results that it reads cannot be told.
+    pub wanted: Vec<WantedStep>,
+}
+
+/// An earlier step that a function takes for granted: it reads `steps.find.result`, and neither `steps.find?.result` nor
+/// anything else that would do without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedStep {
+    /// Its name.
+    pub name: String,
+    /// Where the function names it first, in bytes.
+    pub at: u32,
 }
 
 /// Which earlier results a function reads.
@@ -54,6 +66,7 @@ impl ContextUsage {
             items: true,
             durable: true,
             abort: true,
+            wanted: Vec::new(),
         }
     }
 
@@ -65,6 +78,7 @@ impl ContextUsage {
             items: false,
             durable: false,
             abort: false,
+            wanted: Vec::new(),
         }
     }
 }
@@ -72,8 +86,8 @@ impl ContextUsage {
 /// What a function, as `Function.prototype.toString` shows it, uses of its first parameter.
 pub fn usage(function_source: &str) -> ContextUsage {
     // A function expression, or else a method.
-    let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
-    let read = || texts.iter().find_map(|text| read(text));
+    let texts = [(1, format!("({function_source}\n)")), (2, format!("({{{function_source}\n}})"))];
+    let read = || texts.iter().find_map(|(before, text)| read(text, *before));
     roomy(function_source, read).flatten().unwrap_or_else(ContextUsage::everything)
 }
 
@@ -144,7 +158,8 @@ fn free_names(text: &str) -> Option<BTreeSet<String>> {
     Some(names.collect())
 }
 
-fn read(text: &str) -> Option<ContextUsage> {
+/// `before` is how many bytes of the text are not the function's.
+fn read(text: &str, before: u32) -> Option<ContextUsage> {
     let allocator = Allocator::default();
     let options = ParseOptions { preserve_parens: false, ..ParseOptions::default() };
     let parsed = Parser::new(&allocator, text, SourceType::mjs()).with_options(options).parse();
@@ -156,13 +171,18 @@ fn read(text: &str) -> Option<ContextUsage> {
     let mut uses = Uses {
         semantic: &semantic,
         usage: ContextUsage::nothing(),
-        names: BTreeSet::new(),
+        steps: Vec::new(),
         seen: BTreeSet::new(),
     };
     uses.function(parameters);
-    let mut usage = uses.usage;
-    if usage.steps == StepsUse::None && !uses.names.is_empty() {
-        usage.steps = StepsUse::Named(uses.names.into_iter().collect());
+    let Uses { mut usage, steps, .. } = uses;
+    if usage.steps == StepsUse::None && !steps.is_empty() {
+        let wanted = steps.iter().filter(|step| step.is_read && !step.is_optional);
+        usage.wanted = wanted
+            .map(|step| WantedStep { name: step.name.clone(), at: step.at.saturating_sub(before) })
+            .collect();
+        let names: BTreeSet<String> = steps.into_iter().map(|step| step.name).collect();
+        usage.steps = StepsUse::Named(names.into_iter().collect());
     }
     Some(usage)
 }
@@ -189,15 +209,27 @@ fn parameters<'p>(program: &'p Program<'_>) -> Option<&'p FormalParameters<'p>> 
 enum ValueKind {
     Context,
     Steps,
+    /// An earlier step, by its place among those that were named.
+    Step(usize),
     Loop,
     Run,
+}
+
+/// An earlier step that the function names.
+struct NamedStep {
+    name: String,
+    at: u32,
+    /// Something is taken out of it, which fails if it is not there.
+    is_read: bool,
+    /// The function may do without it.
+    is_optional: bool,
 }
 
 /// Follows the context through a function.
 struct Uses<'s, 'a> {
     semantic: &'s Semantic<'a>,
     usage: ContextUsage,
-    names: BTreeSet<String>,
+    steps: Vec<NamedStep>,
     seen: BTreeSet<SymbolId>,
 }
 
@@ -218,13 +250,14 @@ impl Uses<'_, '_> {
         match kind {
             ValueKind::Context => self.usage = ContextUsage::everything(),
             ValueKind::Steps => self.usage.steps = StepsUse::Any,
+            ValueKind::Step(step) => self.steps[step].is_optional = true,
             ValueKind::Loop => self.usage.items = true,
             ValueKind::Run => self.usage.abort = true,
         }
     }
 
-    /// A property is read; what it is, if that is to be followed.
-    fn property(&mut self, kind: ValueKind, name: &str) -> Option<ValueKind> {
+    /// A property is read, which is named at a place; what it is, if that is to be followed.
+    fn property(&mut self, kind: ValueKind, name: &str, at: u32) -> Option<ValueKind> {
         match (kind, name) {
             (ValueKind::Context, "steps") => return Some(ValueKind::Steps),
             // What error handlers are given.
@@ -236,14 +269,22 @@ impl Uses<'_, '_> {
             }
             (ValueKind::Context, "lastStep") => self.usage.last_step = true,
             (ValueKind::Context, "durable") => self.usage.durable = true,
-            (ValueKind::Steps, _) => {
-                self.names.insert(name.to_owned());
-            }
+            (ValueKind::Steps, _) => return Some(ValueKind::Step(self.step(name, at))),
+            (ValueKind::Step(step), _) => self.steps[step].is_read = true,
             (ValueKind::Loop, "items") => self.usage.items = true,
             (ValueKind::Run, "abortSignal") => self.usage.abort = true,
             _ => {}
         }
         None
+    }
+
+    /// The place of a step among those that were named.
+    fn step(&mut self, name: &str, at: u32) -> usize {
+        if let Some(known) = self.steps.iter().position(|step| step.name == name) {
+            return known;
+        }
+        self.steps.push(NamedStep { name: name.to_owned(), at, is_read: false, is_optional: false });
+        self.steps.len() - 1
     }
 
     /// A value is bound to names.
@@ -254,7 +295,12 @@ impl Uses<'_, '_> {
                 None => self.escape(kind),
             },
             BindingPattern::ObjectPattern(object) => self.object_pattern(kind, object),
-            BindingPattern::AssignmentPattern(assignment) => self.pattern(kind, &assignment.left),
+            BindingPattern::AssignmentPattern(assignment) => {
+                if let ValueKind::Step(step) = kind {
+                    self.steps[step].is_optional = true;
+                }
+                self.pattern(kind, &assignment.left);
+            }
             BindingPattern::ArrayPattern(_) => self.escape(kind),
         }
     }
@@ -263,7 +309,7 @@ impl Uses<'_, '_> {
         for property in &object.properties {
             match property.key.static_name() {
                 Some(name) => {
-                    if let Some(kind) = self.property(kind, &name) {
+                    if let Some(kind) = self.property(kind, &name, property.key.span().start) {
                         self.pattern(kind, &property.value);
                     }
                 }
@@ -300,23 +346,39 @@ impl Uses<'_, '_> {
         let nodes = self.semantic.nodes();
         let parent = nodes.parent_id(node);
         let span = nodes.kind(node).span();
+        if matches!(kind, ValueKind::Step(_)) && self.does_without(node) {
+            return self.escape(kind);
+        }
         let property = match nodes.kind(parent) {
             AstKind::ChainExpression(_) => return self.value(kind, parent),
             AstKind::ExpressionStatement(_) => return,
-            AstKind::StaticMemberExpression(member) => Some(member.property.name.to_string()),
+            AstKind::StaticMemberExpression(member) => {
+                Some((member.property.name.to_string(), member.property.span.start))
+            }
             AstKind::ComputedMemberExpression(member) if member.object.span() == span => {
-                member.static_property_name().map(|name| name.to_string())
+                member.static_property_name().map(|name| (name.to_string(), member.expression.span().start))
             }
             AstKind::VariableDeclarator(declarator) => return self.pattern(kind, &declarator.id),
             _ => None,
         };
         match property {
-            Some(name) => {
-                if let Some(kind) = self.property(kind, &name) {
+            Some((name, at)) => {
+                if let Some(kind) = self.property(kind, &name, at) {
                     self.value(kind, parent);
                 }
             }
             None => self.escape(kind),
         }
+    }
+
+    /// Whether the function goes on if there is no value at a place: it asks for it with `?.`, or catches the error.
+    fn does_without(&self, node: NodeId) -> bool {
+        let nodes = self.semantic.nodes();
+        let is_asked = match nodes.parent_kind(node) {
+            AstKind::StaticMemberExpression(member) => member.optional,
+            AstKind::ComputedMemberExpression(member) => member.optional,
+            _ => false,
+        };
+        is_asked || nodes.ancestor_kinds(node).any(|kind| matches!(kind, AstKind::TryStatement(_)))
     }
 }

@@ -106,7 +106,7 @@ async fn register(
     asked: Option<String>,
     replaced: &mut Replacements,
 ) -> Result<String, ScriptError> {
-    let scripts = Scripts::on(&replaced.place.pool);
+    let scripts = Scripts::of_test(&replaced.place.pool);
     let mut first = None;
     for source in sources {
         let wanted = asked.clone().or_else(|| source.workflow.clone());

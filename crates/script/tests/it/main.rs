@@ -19,5 +19,6 @@ mod testing;
 mod transforms;
 mod values;
 mod waits;
+mod wanted;
 mod web;
 mod zod;

@@ -157,3 +157,62 @@ fn what_cannot_be_followed_counts_as_used() {
     "#]]
     .assert_eq(&functions.map(words).concat());
 }
+
+/// The steps that a function cannot do without, each with the text that begins where it names it.
+fn wanted(source: &str) -> Vec<String> {
+    let wanted = usage(source).wanted;
+    wanted.iter().map(|it| source[it.at as usize..].chars().take(it.name.len()).collect()).collect()
+}
+
+#[test]
+fn steps_are_wanted_whose_parts_are_read() {
+    let functions = [
+        "function f({ steps }) { return steps.find.result + steps['chop'].result }",
+        "({ steps: { find, chop: { result } } }) => find.result",
+        "({ steps: { find: { result }, ...rest } }) => result",
+        "({ steps }) => { const { find } = steps; return () => find.state.x }",
+        "(c) => { const s = c.steps; const entry = s.find; return entry.result }",
+        "(c) => c?.steps?.find.result",
+        "async find({ steps }) { return steps.a.result }",
+        "({ workflowState }) => workflowState.steps.charge.result",
+        "({ steps }) => steps.find[key]",
+        "({ steps }) => [`${steps.find.result}`, f(steps.find.result.x)]",
+    ];
+    let found: Vec<String> = functions.iter().map(|source| wanted(source).join(" ")).collect();
+    let expected = ["find 'cho", "find chop", "", "find", "find", "find", "a", "charge", "", "find"];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn steps_that_may_be_absent_are_not_wanted() {
+    for source in [
+        "({ steps }) => steps.find?.result",
+        "({ steps }) => steps?.['find']?.result",
+        "({ steps }) => steps.find ? steps.find.result : 0",
+        "({ steps }) => steps.find && steps.find.result",
+        "({ steps }) => { if (!steps.find) return; return steps.find.result }",
+        "({ steps: { find } }) => find === undefined ? 0 : find.result",
+        "({ steps: { find = { result: 1 } } }) => find.result",
+        "({ steps: { find: { result } = {} } }) => result",
+        "({ steps: { find } }) => find?.result",
+        "({ steps }) => { try { return steps.find.result } catch { return 0 } }",
+        "({ steps }) => { let found = steps.find; found ??= other; return found.result }",
+        "({ steps }) => { let found; found = steps.find; return found.result }",
+        "({ steps }) => show(steps.find)",
+        "({ steps }) => ({ ...steps.find })",
+        "({ steps }) => steps.find",
+        "({ steps }) => { steps.find }",
+        // What is read cannot be told.
+        "({ steps }) => 'find' in steps ? steps.find.result : 0",
+        "({ steps }) => [helper(steps), steps.find.result]",
+        "({ steps }) => Object.keys(steps).length && steps.find.result",
+        "({ steps }) => steps[name].result + steps.find.result",
+        "({ steps: { [name]: x, find: { result } } }) => result",
+        "(context) => [helper(context), context.steps.find.result]",
+        "function f({ steps }) { return arguments[0] && steps.find.result }",
+        "({ input }) => input.steps.find.result",
+        "const broken =",
+    ] {
+        assert_eq!(wanted(source), Vec::<String>::new(), "{source}");
+    }
+}

@@ -4,6 +4,7 @@
 
 mod compile;
 mod fakes;
+mod fuzz;
 mod hostile;
 mod json;
 mod published;

@@ -14,7 +14,7 @@ fn world() -> FakeWorld {
     )
 }
 
-fn any_json() -> impl Strategy<Value = Value> {
+pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let words = prop_oneof![
         Just("@input.x".to_owned()),
         Just("@a.output[0]".to_owned()),
@@ -79,11 +79,16 @@ fn is_sound(text: &str) {
         let lines: Vec<&str> = text.split('\n').collect();
         let line = lines.get(problem.place.line as usize - 1).unwrap_or_else(|| panic!("{problem}"));
         assert!(problem.place.column as usize <= line.encode_utf16().count() + 1, "{problem}");
+        // Messages go to terminals, and are read by people.
+        assert!(problem.message.len() < 4_000 && !problem.message.contains('\u{1b}'), "{problem}");
+    }
+    if let Some(document) = check.document {
+        crate::fuzz::is_a_sound_plan(&document.plan().unwrap());
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::fuzz::cases())]
 
     #[test]
     fn any_text(text in any::<String>()) {

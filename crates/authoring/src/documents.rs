@@ -394,7 +394,7 @@ enum Put {
     Repeated(u64),
 }
 
-/// Does it in a task of its own, so that it comes to its end although nobody waits for it any more.
+/// Does it in a task of its own, so that it comes to its end although its caller may have gone away.
 async fn as_a_whole<T: Send + 'static>(change: impl Future<Output = T> + Send + 'static) -> T {
     match tokio::spawn(change).await {
         Ok(done) => done,

@@ -9,7 +9,7 @@ use rival_document::{DocumentProblem, SourcePlace};
 use crate::compiled::{CompiledDocument, DocumentUses};
 use crate::files::FileProblem;
 
-/// How many problems of one document are among those of the engine: a list of thousands is read by nobody.
+/// How many problems of one document are among those of the engine: no person reads a list of thousands.
 const SHOWN_MAX: usize = 20;
 
 /// Documents of the store by name, and files.

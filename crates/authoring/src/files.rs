@@ -11,7 +11,7 @@ use rival_engine::WorkflowKind;
 pub use crate::discover::is_document_file;
 
 use crate::catalog::{DocumentChecks, PendingDocument};
-use crate::compiled::CompiledDocument;
+use crate::compiled::{CompiledDocument, DocumentUses};
 use crate::discover;
 use crate::documents::{Documents, definition_of};
 use crate::known::{KnownDocuments, KnownFile, RegisteredFile, told};
@@ -104,8 +104,8 @@ impl Documents {
             changed.extend(self.load_file(known, &checks, path, text).await);
         }
         self.register_freed(known).await;
-        for name in &changed {
-            self.recheck_targets_of(known, name).await;
+        if !changed.is_empty() {
+            self.recheck_where(known, |uses| changed.iter().any(|name| uses.targets.contains(name))).await;
         }
         self.tell_problems(known);
         let registered = known.files.values().filter_map(|file| file.registered.as_ref());
@@ -123,30 +123,48 @@ impl Documents {
         text: Result<String, String>,
     ) -> Option<String> {
         let mut file = known.files.remove(&path).unwrap_or_default();
-        let registered = match text {
-            Err(message) => Err(vec![FileProblem::of_whole(&path, message)]),
-            Ok(text) => {
-                let is_same = text == file.text;
-                file.text = text;
-                self.compiled(checks, &path, &file.text).await.map(|new| (new, is_same))
-            }
+        file.is_current &= text.as_ref().ok() == file.text.as_ref();
+        let checked = match &text {
+            Err(message) => Err(vec![FileProblem::of_whole(&path, message.clone())]),
+            Ok(text) => self.compiled(checks, &path, text).await,
         };
+        file.text = text.ok();
         let mut changed = None;
-        match registered {
+        match checked {
             Err(problems) => file.problems = problems,
-            // What it was made of has not changed, and what it refers to fits.
-            Ok((new, true)) if file.registered.as_ref().is_some_and(|it| it.name == new.name) => {
-                file.problems.clear();
-            }
-            Ok((new, _)) => match self.register_file(known, &path, &mut file, new).await {
+            // It is registered, and what it refers to fits.
+            Ok(_) if file.is_current => file.problems.clear(),
+            Ok(new) => match self.register_file(known, &path, &mut file, new).await {
                 Ok(name) => {
                     file.problems.clear();
+                    file.is_current = true;
                     changed = Some(name);
                 }
                 Err(message) => file.problems = vec![FileProblem::of_whole(&path, message)],
             },
         }
         known.files.insert(path, file);
+        changed
+    }
+
+    /// Checks files again that use this, and those that could not be registered: what they refer to may be there now. Gives
+    /// the names of those that are registered anew.
+    pub(crate) async fn recheck_files(
+        &self,
+        known: &mut KnownDocuments,
+        wanted: impl Fn(&DocumentUses) -> bool,
+    ) -> Vec<String> {
+        let is_wanted = |file: &KnownFile| {
+            let registered = file.registered.as_ref().filter(|_| file.is_current);
+            registered.is_none_or(|registered| wanted(&registered.compiled.uses))
+        };
+        let again = known.files.iter().filter(|(_, file)| is_wanted(file));
+        let again: Vec<(PathBuf, String)> =
+            again.filter_map(|(path, file)| Some((path.clone(), file.text.clone()?))).collect();
+        let (checks, mut changed) = (self.checks(), Vec::new());
+        for (path, text) in again {
+            changed.extend(self.load_file(known, &checks, path, Ok(text)).await);
+        }
         changed
     }
 

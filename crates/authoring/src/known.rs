@@ -39,9 +39,12 @@ pub(crate) struct KnownRecord {
 /// A file, as it was read last.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFile {
-    pub(crate) text: String,
+    /// Absent if it could not be read.
+    pub(crate) text: Option<String>,
     /// What is registered: of the last text that was good.
     pub(crate) registered: Option<RegisteredFile>,
+    /// Whether that is this text.
+    pub(crate) is_current: bool,
     pub(crate) problems: Vec<FileProblem>,
 }
 

@@ -5,7 +5,6 @@ use rival_engine::store::{Record, StoreError};
 use crate::DOCUMENT_KIND;
 use crate::compiled::{DocumentUses, StoredDocument};
 use crate::documents::{Documents, definition_of, stored};
-use crate::files::FileProblem;
 use crate::known::{KnownDocuments, KnownRecord};
 
 /// How many documents are read from the store at once.
@@ -99,7 +98,26 @@ impl Documents {
         self.recheck_where(known, |uses| uses.targets.contains(workflow)).await;
     }
 
-    async fn recheck_where(&self, known: &mut KnownDocuments, wanted: impl Fn(&DocumentUses) -> bool) {
+    pub(crate) async fn recheck_where(
+        &self,
+        known: &mut KnownDocuments,
+        wanted: impl Fn(&DocumentUses) -> bool,
+    ) {
+        let registered = self.recheck_once(known, wanted).await;
+        if !registered.is_empty() {
+            tracing::info!(workflows = registered.join(", "), "documents could be registered now");
+            let is_target = |uses: &DocumentUses| registered.iter().any(|name| uses.targets.contains(name));
+            self.recheck_once(known, is_target).await;
+        }
+        self.tell_problems(known);
+    }
+
+    /// Gives the names of files that are registered anew.
+    async fn recheck_once(
+        &self,
+        known: &mut KnownDocuments,
+        wanted: impl Fn(&DocumentUses) -> bool,
+    ) -> Vec<String> {
         let records = known.records.iter().filter(|(_, record)| wanted(&record.uses));
         let names: Vec<String> = records.map(|(name, _)| name.clone()).collect();
         for name in names {
@@ -107,15 +125,7 @@ impl Documents {
                 tracing::warn!(document = name, %error, "it cannot be checked again now");
             }
         }
-        for (path, file) in &mut known.files {
-            let Some(registered) = &file.registered else { continue };
-            if !wanted(&registered.compiled.uses) {
-                continue;
-            }
-            let check = self.checks().check(&file.text).await;
-            file.problems = check.errors.iter().map(|error| FileProblem::of(path, error)).collect();
-        }
-        self.tell_problems(known);
+        self.recheck_files(known, wanted).await
     }
 
     async fn recheck_record(&self, known: &mut KnownDocuments, name: &str) -> Result<(), StoreError> {

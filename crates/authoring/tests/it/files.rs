@@ -139,3 +139,17 @@ async fn a_file_that_is_no_text_is_a_problem() {
     let messages: Vec<&str> = loaded.problems.iter().map(|problem| problem.message.as_str()).collect();
     assert!(messages[0].contains("UTF-8") && messages.len() == 2, "{messages:?}");
 }
+
+/// Connections are being made while a server starts.
+#[tokio::test]
+async fn a_file_is_registered_when_its_tool_is_there() {
+    let lab = Lab::new();
+    lab.write("news.workflow.json", &mail("news"));
+    lab.tools.set(None);
+    let (engine, documents) = lab.start().await;
+    assert_eq!(documents.register_files([lab.flows()]).await.problems.len(), 1);
+    assert!(engine.workflow("news").is_err());
+    lab.tools.set(Some(crate::lab::address()));
+    documents.tools_changed("mail").await;
+    assert!(engine.workflow("news").is_ok() && engine.problems().is_empty(), "{:?}", engine.problems());
+}

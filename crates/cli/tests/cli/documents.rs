@@ -23,14 +23,34 @@ const BROKEN: &str = "{\n  \"name\": \"broken\",\n  \"steps\": [[{ \"name\": \"r
 fn a_document_is_checked_without_being_saved() {
     let lab = Lab::offline();
     lab.write("greet.json", GREET);
-    lab.rival(&["validate", "greet.json"]).is(&expect![[""]]);
+    lab.rival(&["validate", "greet.json"]).is(&expect![[r#"
+        valid
+    "#]]);
     lab.write("broken.json", BROKEN);
-    lab.rival(&["validate", "broken.json"]).is(&expect![[""]]);
+    lab.rival(&["validate", "broken.json"]).is(&expect![[r#"
+        broken.json:3:49: step `rest`: `sleep.ms` is a whole number from 0 to 9007199254740991
+          3 |  "steps": [[{ "name": "rest", "sleep": { "ms": "long" }, "retries": 3 }]]
+            |  ^
+        broken.json:3:59: step `rest`: a step has no field `retries`; did you mean `retry`?
+          3 |  "steps": [[{ "name": "rest", "sleep": { "ms": "long" }, "retries": 3 }]]
+            |  ^
+        ! error: broken.json is not valid: 2 problems
+        exit 1
+    "#]]);
     let json = lab.rival(&["validate", "broken.json", "-o", "json"]);
     assert_eq!(json.code, 1);
     assert_eq!((&json.json()["valid"], json.json()["errors"].as_array().unwrap().len()), (&false.into(), 2));
-    lab.rival_with(&["validate", "-"], "{ \"name\": ").is(&expect![[""]]);
-    lab.rival(&["validate", "nowhere.json"]).is(&expect![[""]]);
+    lab.rival_with(&["validate", "-"], "{ \"name\": ").is(&expect![[r#"
+        stdin:1:11: expected a value, found the end of the text
+          1 | { "name":
+            |  ^
+        ! error: stdin is not valid: 1 problem
+        exit 1
+    "#]]);
+    lab.rival(&["validate", "nowhere.json"]).is(&expect![[r#"
+        ! error: cannot read the document from nowhere.json: No such file or directory (os error 2)
+        exit 4
+    "#]]);
     // Checking made no store.
     assert!(!lab.path("data").exists());
 }

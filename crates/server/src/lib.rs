@@ -18,6 +18,7 @@ pub mod local_secret;
 pub mod metrics;
 pub mod mount;
 mod pages;
+mod parked;
 mod patient;
 pub mod problem;
 pub mod routes;

@@ -1,18 +1,22 @@
 //! Accepting connections, and getting rid of them: those that are too many, too slow, or open when the server stops.
 
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::ConnectInfo;
 use axum::http::StatusCode;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +25,7 @@ use tower::Service;
 
 use crate::base_path::BasePath;
 use crate::limit::{ClientKey, PermitPool, RequestPermit};
+use crate::parked::{self, CallSlot, ParkedCall, RequestForm, SlotCall};
 use crate::patient::WriteDeadline;
 use crate::problem::{HttpProblem, code};
 use crate::settings::Settings;
@@ -56,6 +61,8 @@ struct ConnectionAcceptor {
     /// For connections that have no place.
     probe_http: http1::Builder,
     write_timeout: Duration,
+    head_timeout: Duration,
+    probe_head_timeout: Duration,
     places: Arc<PermitPool>,
     probe_places: Arc<PermitPool>,
     connections_max: usize,
@@ -69,14 +76,18 @@ struct ConnectionAcceptor {
 
 impl ConnectionAcceptor {
     fn new(router: Router, settings: &Settings) -> Self {
+        let (head_timeout, probe_head_timeout) =
+            (settings.head_timeout, settings.head_timeout.min(PROBE_TIMEOUT));
         Self {
             router,
-            http: http(settings, settings.head_timeout),
+            http: http(settings, head_timeout),
             probe_http: {
-                let mut http = http(settings, settings.head_timeout.min(PROBE_TIMEOUT));
+                let mut http = http(settings, probe_head_timeout);
                 http.keep_alive(false);
                 http
             },
+            head_timeout,
+            probe_head_timeout,
             write_timeout: settings.write_timeout,
             places: Arc::new(PermitPool::of_connections(settings.connections_max)),
             probe_places: Arc::new(PermitPool::of_connections(settings.probes_max)),
@@ -117,34 +128,27 @@ impl ConnectionAcceptor {
         probes_only: bool,
     ) {
         prepare(&stream, self.write_timeout);
-        let stream = TokioIo::new(WriteDeadline::new(stream, self.write_timeout));
-        let (router, base_path) = (self.router.clone(), self.base_path.clone());
-        let service = service_fn(move |request: hyper::Request<Incoming>| {
-            let mut request = request.map(Body::new);
-            if let Some(uri) = base_path.strip(request.uri()) {
-                *request.uri_mut() = uri;
-            }
-            request.extensions_mut().insert(ConnectInfo(peer));
-            if probes_only {
-                request.extensions_mut().insert(ProbesOnly);
-            }
-            router.clone().call(request)
-        });
+        let slot = Arc::<CallSlot>::default();
+        let service = RouterService {
+            router: self.router.clone(),
+            base_path: self.base_path.clone(),
+            peer,
+            probes_only,
+            slot: Arc::clone(&slot),
+        };
         let http = if probes_only { &self.probe_http } else { &self.http };
-        let connection = http.serve_connection(stream, service);
-        let (stopping, over) = (self.stopping.clone(), self.over.clone());
+        let connection = ServedConnection {
+            http: http.clone(),
+            head_timeout: if probes_only { self.probe_head_timeout } else { self.head_timeout },
+            service,
+            slot,
+            stopping: self.stopping.clone(),
+        };
+        let (stream, over) = (WriteDeadline::new(stream, self.write_timeout), self.over.clone());
         self.connections.spawn(async move {
             let _place = place;
-            let mut connection = pin!(connection);
-            let orderly = async {
-                tokio::select! {
-                    ended = connection.as_mut() => return ended,
-                    () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
-                }
-                connection.await
-            };
             tokio::select! {
-                ended = orderly => {
+                ended = connection.serve(stream) => {
                     if let Err(error) = ended {
                         tracing::debug!(%peer, %error, "a connection broke off");
                     }
@@ -161,6 +165,123 @@ impl ConnectionAcceptor {
             self.over.cancel();
             self.connections.wait().await;
         }
+    }
+}
+
+/// One connection, from its first byte on.
+struct ServedConnection {
+    http: http1::Builder,
+    head_timeout: Duration,
+    service: RouterService,
+    slot: Arc<CallSlot>,
+    stopping: CancellationToken,
+}
+
+/// How far a connection has come.
+enum ConnectionStage {
+    Ended(hyper::Result<()>),
+    /// Its request waits; what the peer has sent beyond it comes with it.
+    Waits(ParkedCall, WriteDeadline, Bytes),
+}
+
+impl ServedConnection {
+    /// Serves a connection to its end. While it is silent, and while its request waits, it holds no buffers.
+    async fn serve(self, mut stream: WriteDeadline) -> hyper::Result<()> {
+        tokio::select! {
+            spoken = tokio::time::timeout(self.head_timeout, stream.has_spoken()) => {
+                if !matches!(spoken, Ok(Ok(()))) {
+                    return Ok(());
+                }
+            }
+            () = self.stopping.cancelled() => return Ok(()),
+        }
+        loop {
+            // Apart, because it is large and thousands of requests may wait below.
+            let (mut waits, waiting, rest) = match Box::pin(self.converse(stream)).await {
+                ConnectionStage::Ended(ended) => return ended,
+                ConnectionStage::Waits(call, stream, rest) => (call, stream, rest),
+            };
+            stream = waiting;
+            let answer = tokio::select! {
+                biased;
+                Ok(answer) = waits.call.as_mut() => answer,
+                // The client has left, and with it who the answer is for.
+                () = stream.is_left() => return Ok(()),
+            };
+            let head = waits.head(self.stopping.is_cancelled());
+            stream.read_first([head.as_bytes(), &rest].concat().into());
+            *parked::lock(&self.slot.answer) = Some(answer);
+        }
+    }
+
+    /// Lets hyper read and answer requests until the connection ends, or one waits.
+    async fn converse(&self, stream: WriteDeadline) -> ConnectionStage {
+        let flushed = stream.flushed();
+        let mut connection = self.http.serve_connection(TokioIo::new(stream), self.service.clone());
+        let mut is_stopping = false;
+        let ended = loop {
+            // An answer that was not written yet is still with hyper.
+            let step = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
+                Poll::Pending if self.slot.waits() && flushed.load(Ordering::Relaxed) => Poll::Ready(None),
+                polled => polled.map(Some),
+            });
+            tokio::select! {
+                // What was sent is read before the connection is told to stop.
+                biased;
+                ended = step => break ended,
+                () = self.stopping.cancelled(), if !is_stopping => {
+                    is_stopping = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                }
+            }
+        };
+        let parked = match ended {
+            Some(ended) => return ConnectionStage::Ended(ended),
+            None => self.slot.park(),
+        };
+        let http1::Parts { io, read_buf, .. } = connection.into_parts();
+        match parked {
+            Some(parked) => ConnectionStage::Waits(parked, io.into_inner(), own_copy(&read_buf)),
+            None => ConnectionStage::Ended(Ok(())),
+        }
+    }
+}
+
+/// A copy of what there is: the bytes themselves would keep the whole buffer.
+fn own_copy(bytes: &Bytes) -> Bytes {
+    Bytes::copy_from_slice(bytes)
+}
+
+/// The router, as hyper calls it.
+#[derive(Clone)]
+struct RouterService {
+    router: Router,
+    base_path: BasePath,
+    peer: SocketAddr,
+    probes_only: bool,
+    slot: Arc<CallSlot>,
+}
+
+impl hyper::service::Service<hyper::Request<Incoming>> for RouterService {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = SlotCall;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> SlotCall {
+        if self.slot.is_answered() {
+            return self.slot.begin(None);
+        }
+        let mut request = request.map(Body::new);
+        if let Some(uri) = self.base_path.strip(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        request.extensions_mut().insert(ConnectInfo(self.peer));
+        if self.probes_only {
+            request.extensions_mut().insert(ProbesOnly);
+        }
+        request.extensions_mut().insert(self.slot.notice());
+        let form = RequestForm::of(&request);
+        self.slot.begin(Some(ParkedCall { form, call: Box::pin(self.router.clone().call(request)) }))
     }
 }
 
@@ -230,5 +351,56 @@ fn reject(stream: TcpStream, answer: &[u8]) {
     let told = stream.into_std().and_then(|mut stream| stream.write(answer));
     if let Err(error) = told {
         tracing::debug!(%error, "cannot say that there are too many connections");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Extension;
+    use axum::routing::get;
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::parked::WaitNotice;
+
+    async fn connection(router: Router) -> (ServedConnection, WriteDeadline, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, address) = listener.accept().await.unwrap();
+        let slot = Arc::<CallSlot>::default();
+        let service = RouterService {
+            router,
+            base_path: BasePath::default(),
+            peer: address,
+            probes_only: false,
+            slot: Arc::clone(&slot),
+        };
+        let head_timeout = Duration::from_secs(60);
+        let http = http(&Settings::default(), head_timeout);
+        let served =
+            ServedConnection { http, head_timeout, service, slot, stopping: CancellationToken::new() };
+        (served, WriteDeadline::new(stream, head_timeout), peer)
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_taken_apart_while_its_request_waits() {
+        let waits = |Extension(notice): Extension<WaitNotice>| async {
+            notice.give();
+            std::future::pending::<()>().await;
+        };
+        let (served, stream, mut peer) = connection(Router::new().route("/", get(waits))).await;
+        peer.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /next").await.unwrap();
+        let ConnectionStage::Waits(_, _, rest) = served.converse(stream).await else {
+            panic!("it is still with hyper");
+        };
+        assert_eq!(&rest[..], b"GET /next");
+    }
+
+    /// Ten thousand of them are there at a time.
+    #[tokio::test]
+    async fn a_connection_is_small_but_for_what_it_does() {
+        let (served, stream, _peer) = connection(Router::new()).await;
+        let size = size_of_val(&served.serve(stream));
+        assert!(size < 1_500, "{size} bytes");
     }
 }

@@ -2,9 +2,12 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
@@ -17,11 +20,44 @@ pub(crate) struct WriteDeadline {
     timeout: Duration,
     /// Runs while the peer lets us wait.
     patience: Option<Pin<Box<Sleep>>>,
+    /// Is read before what the peer sends.
+    before: Bytes,
+    /// Nothing that was to be written is left.
+    flushed: Arc<AtomicBool>,
 }
 
 impl WriteDeadline {
     pub(crate) fn new(stream: TcpStream, timeout: Duration) -> Self {
-        Self { stream, timeout, patience: None }
+        Self {
+            stream,
+            timeout,
+            patience: None,
+            before: Bytes::new(),
+            flushed: Arc::new(AtomicBool::new(true)),
+        }
+    }
+
+    /// Lets these bytes be read next.
+    pub(crate) fn read_first(&mut self, bytes: Bytes) {
+        self.before = bytes;
+    }
+
+    /// Whether all that was to be written has been.
+    pub(crate) fn flushed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flushed)
+    }
+
+    /// Comes when the peer has sent something, or has closed the connection.
+    pub(crate) async fn has_spoken(&self) -> io::Result<()> {
+        self.stream.readable().await
+    }
+
+    /// Comes when the peer has closed the connection without sending more; of one that has sent more it is not known.
+    pub(crate) async fn is_left(&self) {
+        let peeked = self.stream.peek(&mut [0]).await;
+        if matches!(peeked, Ok(1..)) {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Passes on what a write came to, unless it has been waiting for too long.
@@ -43,6 +79,11 @@ impl AsyncRead for WriteDeadline {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.before.is_empty() {
+            let now = self.before.len().min(buffer.remaining());
+            buffer.put_slice(&self.before.split_to(now));
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
@@ -53,6 +94,7 @@ impl AsyncWrite for WriteDeadline {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.flushed.store(false, Ordering::Relaxed);
         let write = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.watch(context, write)
     }
@@ -62,6 +104,7 @@ impl AsyncWrite for WriteDeadline {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.flushed.store(false, Ordering::Relaxed);
         let write = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
         self.watch(context, write)
     }
@@ -71,6 +114,8 @@ impl AsyncWrite for WriteDeadline {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Who writes flushes when all of it is written.
+        self.flushed.store(true, Ordering::Relaxed);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

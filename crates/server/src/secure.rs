@@ -23,6 +23,7 @@ use crate::limit::{self, BodyLimits, ClientKey, PermitBody, PermitPool, RateLimi
 use crate::listen::{self, ProbesOnly};
 use crate::local_secret::{self, LocalSecret};
 use crate::mount::ShownHeaders;
+use crate::parked::WaitNotice;
 use crate::problem::{HttpProblem, code};
 use crate::routes::{self, RouteAccess, RouteBuilder, RouteRules};
 use crate::settings::Settings;
@@ -317,6 +318,10 @@ async fn call_handler(
     }
     if let Some(shown) = shown {
         request.extensions_mut().insert(shown);
+    }
+    // From here on the connection is needed again only for the answer.
+    if let Some(notice) = request.extensions_mut().remove::<WaitNotice>().filter(|_| waits.is_some()) {
+        notice.give();
     }
     request.extensions_mut().insert(quota.clone());
     request.extensions_mut().insert(TicketDesk::new(&gate.tickets, &caller));

@@ -17,6 +17,7 @@ mod local;
 mod logs;
 mod origin;
 mod panics;
+mod parked;
 mod rates;
 mod real;
 mod shutdown;

@@ -76,6 +76,6 @@ impl CompiledDocument {
 }
 
 /// The workflows that the runs of a plan trigger.
-pub(crate) fn targets_of(_plan: &Plan) -> BTreeSet<String> {
-    BTreeSet::new()
+pub(crate) fn targets_of(plan: &Plan) -> BTreeSet<String> {
+    plan.triggers.iter().map(|trigger| trigger.workflow.clone()).collect()
 }

@@ -25,6 +25,8 @@ pub struct LoadedFiles {
     pub changed: Vec<String>,
     /// What keeps files from being registered as they are. A file that was good before stays as it was.
     pub problems: Vec<FileProblem>,
+    /// What could not be proven of those in `changed`, or is probably not meant.
+    pub warnings: Vec<FileProblem>,
 }
 
 /// Something wrong in a file.
@@ -111,7 +113,9 @@ impl Documents {
         let registered = known.files.values().filter_map(|file| file.registered.as_ref());
         let workflows = registered.map(|file| file.name.clone()).collect();
         let problems = known.files.values().flat_map(|file| &file.problems).chain(&known.folder_problems);
-        LoadedFiles { workflows, changed, problems: problems.cloned().collect() }
+        let warnings = known.files.iter().filter(|(_, file)| file.defines(&changed));
+        let warnings = warnings.flat_map(|(path, file)| file.warnings(path)).collect();
+        LoadedFiles { workflows, changed, problems: problems.cloned().collect(), warnings }
     }
 
     /// Reads a file as it is now; gives the name of the workflow that is registered anew.
@@ -180,7 +184,7 @@ impl Documents {
         };
         let compiled = CompiledDocument::new(document);
         let compiled = compiled.map_err(|message| vec![FileProblem::of_whole(path, message)])?;
-        Ok(RegisteredFile { name: document.name.clone(), compiled })
+        Ok(RegisteredFile { name: document.name.clone(), compiled, warnings: check.warnings })
     }
 
     /// Registers what a file defines, in the place of what it defined before, or of a document of the store.

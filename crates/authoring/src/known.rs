@@ -53,6 +53,7 @@ pub(crate) struct KnownFile {
 pub(crate) struct RegisteredFile {
     pub(crate) name: String,
     pub(crate) compiled: CompiledDocument,
+    pub(crate) warnings: Vec<DocumentProblem>,
 }
 
 impl KnownDocuments {
@@ -72,6 +73,17 @@ impl KnownDocuments {
 }
 
 impl KnownFile {
+    /// Whether it defines one of these workflows.
+    pub(crate) fn defines(&self, names: &[String]) -> bool {
+        self.registered.as_ref().is_some_and(|registered| names.contains(&registered.name))
+    }
+
+    /// What could not be proven of what is registered.
+    pub(crate) fn warnings(&self, path: &Path) -> Vec<FileProblem> {
+        let warnings = self.registered.iter().flat_map(|registered| &registered.warnings);
+        warnings.take(SHOWN_MAX).map(|warning| FileProblem::of(path, warning)).collect()
+    }
+
     fn source_problems(&self) -> impl Iterator<Item = SourceProblem> {
         let workflow = self.registered.as_ref().map(|registered| registered.name.as_str());
         self.problems.iter().take(SHOWN_MAX).map(move |problem| problem.as_source_problem(workflow))

@@ -121,6 +121,9 @@ fn holds_documents(path: &&PathBuf) -> bool {
 
 /// What came of all files, whatever they are written in.
 fn with_documents(mut loaded: Loaded, documents: LoadedFiles) -> Loaded {
+    for FileProblem { file, line, column, message } in &documents.warnings {
+        tracing::warn!(target: TARGET, "{}:{line}:{column}: {message}", near(file));
+    }
     loaded.workflows.extend(documents.workflows);
     loaded.changed.extend(documents.changed);
     let problem =

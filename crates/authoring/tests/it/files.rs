@@ -114,6 +114,11 @@ async fn files_that_trigger_each_other_are_checked_together() {
     lab.write("b.workflow.json", &nap("end", &takes("number")));
     let loaded = documents.reload_files().await;
     assert_eq!((loaded.workflows.len(), loaded.problems.len()), (2, 0), "{:?}", loaded.problems);
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    lab.write("a.workflow.json", &starter("begin", "nowhere"));
+    let loaded = documents.reload_files().await;
+    assert_eq!((loaded.changed, loaded.warnings.len()), (vec!["begin".to_owned()], 1));
+    assert!(loaded.warnings[0].message.contains("`nowhere`"), "{:?}", loaded.warnings);
     assert!(engine.workflow("begin").is_ok());
 }
 

@@ -1,7 +1,7 @@
 //! Documents in the store.
 
 use rival::{RunId, RunStatus};
-use rival_authoring::{DocumentError, VersionCondition};
+use rival_authoring::{DocumentError, ProblemCode, VersionCondition};
 use serde_json::json;
 
 use crate::lab::{Lab, address, mail, nap, starter, takes};
@@ -149,4 +149,34 @@ async fn a_change_is_made_as_a_whole_although_its_caller_goes_away() {
     let mut registered: Vec<String> = engine.list().into_iter().map(|info| info.name).collect();
     registered.sort();
     assert_eq!(kept, registered);
+}
+
+#[tokio::test]
+async fn documents_that_trigger_each_other_in_a_circle_are_told_so() {
+    let lab = Lab::new();
+    let (_engine, documents) = lab.start().await;
+    let early = documents.create(&starter("begin", "end").to_string()).await.unwrap();
+    assert!(early.warnings.iter().any(|it| it.code == ProblemCode::UnknownWorkflow), "{:?}", early.warnings);
+    let late = documents.create(&starter("end", "begin").to_string()).await.unwrap();
+    assert!(late.warnings.iter().any(|it| it.code == ProblemCode::TriggerCycle), "{:?}", late.warnings);
+}
+
+/// What is kept goes through a restart to the runs that a trigger starts.
+#[tokio::test]
+async fn a_stored_document_triggers_after_a_restart() {
+    let lab = Lab::new();
+    let (engine, documents) = lab.start().await;
+    documents.create(&starter("begin", "end").to_string()).await.unwrap();
+    documents.create(&nap("end", &takes("number")).to_string()).await.unwrap();
+    drop(documents);
+    engine.shutdown(std::time::Duration::ZERO).await;
+    let (engine, _documents) = lab.start().await;
+    engine.run("begin", json!({ "n": 4 })).id("r").await.unwrap();
+    assert_eq!(engine.wait(&RunId::from("r")).await.unwrap().status, RunStatus::Completed);
+    let started = RunId::from("r~t0");
+    while engine.summary(&started).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    let outcome = engine.wait(&started).await.unwrap();
+    assert_eq!(outcome.status, RunStatus::Completed);
 }

@@ -1,6 +1,7 @@
 //! Workflows as documents: `documents`, and `validate` of a document.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 use axum::http::{HeaderName, header};
@@ -141,15 +142,14 @@ async fn show(context: &VerbContext, name: &str, version: Option<u64>) -> Result
 
 async fn save(context: &VerbContext, file: &str, condition: Option<(HeaderName, String)>) -> Result<()> {
     let source = DocumentSource::read(file).await?;
-    let client = context.client(OfflineNeed::NewRun).await?;
-    let answer = client.post_text("/api/documents/validate", source.text.clone()).await?;
-    let check: DocumentCheckReply = answer.read()?;
+    let check = checked(context, &source).await?;
     let out = &context.out;
     source.tell_to_user(&check);
     if !check.valid {
         return Err(source.invalid(&check).into());
     }
     let name = name_in(&source.text).ok_or_else(|| source.invalid(&check))?;
+    let client = context.client(OfflineNeed::NewRun).await?;
     let path = format!("/api/documents/{}", path_segment(&name));
     let answer = client.put_text(&path, source.text.clone(), as_header(condition.as_ref())).await?;
     let saved: DocumentSavedReply = answer.read()?;
@@ -161,6 +161,15 @@ async fn save(context: &VerbContext, file: &str, condition: Option<(HeaderName, 
         OutputFormat::Ids => out.line(&saved.name),
         OutputFormat::Table => out.line(clean(&format!("{} version {}", saved.name, saved.version))),
     }
+}
+
+/// What is wrong with a document that is to be saved. One that is refused makes no store.
+async fn checked(context: &VerbContext, source: &DocumentSource) -> Result<DocumentCheckReply> {
+    let client = match context.config.store().exists() {
+        true => context.client(OfflineNeed::NewRun).await?,
+        false => Arc::new(ApiClient::connect(&context.config, OfflineNeed::Look).await?),
+    };
+    client.post_text("/api/documents/validate", source.text.clone()).await?.read()
 }
 
 fn name_in(text: &str) -> Option<String> {

@@ -51,6 +51,7 @@ fn a_document_is_checked_without_being_saved() {
         ! error: cannot read the document from nowhere.json: No such file or directory (os error 2)
         exit 4
     "#]]);
+    assert_eq!(lab.rival(&["documents", "create", "broken.json"]).code, 1);
     // Checking made no store.
     assert!(!lab.path("data").exists());
 }

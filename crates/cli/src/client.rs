@@ -470,9 +470,13 @@ fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
     let cause = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last();
     let cause = cause.map_or_else(|| error.to_string(), ToString::to_string);
     let silence = if error.is_connect() { ServerSilence::Absent } else { ServerSilence::Lost };
-    ExitError::error(format!("cannot reach the server at {url}: {cause}"))
-        .hint("start one with `rival serve`, or leave the address out to use the store file")
-        .silence(silence)
+    let hint = match silence {
+        ServerSilence::Absent => {
+            "start one with `rival serve`, or leave the address out to use the store file"
+        }
+        ServerSilence::Lost => "it may have stopped just now, or be busy: ask again",
+    };
+    ExitError::error(format!("cannot reach the server at {url}: {cause}")).hint(hint).silence(silence)
 }
 
 /// Whether a process listens at an address of this machine.

@@ -99,7 +99,7 @@ async fn browsers_that_ask_first_are_told_what_allowed_origins_may_send() {
     let answer = server.ask("OPTIONS", "/run", &[&[OPS], &asks[..]].concat()).await;
     assert_eq!(answer.status, 204);
     assert_eq!(answer.header("access-control-allow-origin"), Some("https://ops.example"));
-    assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST"));
+    assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, PUT, DELETE"));
     let headers = answer.header("access-control-allow-headers").unwrap();
     for name in ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"] {
         assert!(headers.contains(name), "{headers}");

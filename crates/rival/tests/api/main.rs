@@ -21,3 +21,4 @@ mod runs;
 mod step_errors;
 mod testing;
 mod trees;
+mod triggers;

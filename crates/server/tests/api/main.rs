@@ -13,5 +13,6 @@ mod runs;
 mod server;
 mod start;
 mod tickets;
+mod triggers;
 mod values;
 mod workflows;

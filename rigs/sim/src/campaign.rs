@@ -102,6 +102,9 @@ fn told(
     // Writing to a string cannot fail.
     let _ = writeln!(text, "seed {} {verb}, with {} of its {} nodes:", case.seed, size(small), size(case));
     let _ = writeln!(text, "  plan    {}", show::block(&small.plan.block));
+    if !small.triggers.is_empty() || !small.child_triggers.is_empty() {
+        let _ = writeln!(text, "  starts  {:?}, its children {:?}", small.triggers, small.child_triggers);
+    }
     if let Some(ms) = small.plan.timeout_ms {
         let _ = writeln!(text, "  timeout {ms}");
     }

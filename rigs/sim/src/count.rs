@@ -56,6 +56,7 @@ impl TrialCounters {
     pub fn plan(&mut self, case: &SimCase) {
         self.plans += 1;
         self.block(&case.plan.block);
+        *self.nodes.entry("trigger").or_default() += u64::try_from(case.triggers.len()).unwrap_or(0);
     }
 
     fn block(&mut self, block: &PlanBlock) {

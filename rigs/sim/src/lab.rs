@@ -17,6 +17,7 @@ use crate::function::functions;
 use crate::outside::{ActionKind, OutsideAction};
 use crate::script::SeedScript;
 use crate::store::MortalStore;
+use crate::triggers::{SimTrigger, targets};
 use crate::world::{MadeCall, SimWorld};
 
 /// When runs begin.
@@ -41,6 +42,10 @@ pub struct SimCase {
     pub plan: Plan,
     /// The plan of its children.
     pub child: Plan,
+    /// What they trigger: the plan has the same.
+    pub triggers: Vec<SimTrigger>,
+    /// What its children trigger.
+    pub child_triggers: Vec<SimTrigger>,
     /// What their functions do.
     pub script: SeedScript,
     /// What people do.
@@ -204,8 +209,10 @@ impl Lab<'_> {
         if !self.case.modelled {
             builder = builder.max_live_runs(LITTLE_ROOM);
         }
+        let targets = targets();
         let builder = [&self.case.plan, &self.case.child]
             .into_iter()
+            .chain(&targets)
             .fold(builder, |builder, plan| builder.workflow(self.definition(plan)));
         let engine = builder.build().await.map_err(text)?;
         let run = engine.run("sim", self.case.input()).id("run").await.map_err(text)?.id().clone();

@@ -21,4 +21,5 @@ pub mod shrink;
 pub mod store;
 pub mod summary;
 pub mod trial;
+pub mod triggers;
 pub mod world;

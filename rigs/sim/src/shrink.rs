@@ -54,6 +54,18 @@ fn smaller(case: &SimCase) -> Vec<SimCase> {
         smaller.plan.block = block;
         cases.push(smaller);
     }
+    for n in 0..case.triggers.len() {
+        let mut smaller = case.clone();
+        smaller.triggers.remove(n);
+        smaller.plan.triggers.remove(n);
+        cases.push(smaller);
+    }
+    for n in 0..case.child_triggers.len() {
+        let mut smaller = case.clone();
+        smaller.child_triggers.remove(n);
+        smaller.child.triggers.remove(n);
+        cases.push(smaller);
+    }
     if case.plan.on_error.is_some() {
         let mut smaller = case.clone();
         smaller.plan.on_error = None;

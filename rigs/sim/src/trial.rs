@@ -15,6 +15,7 @@ use crate::outside::{self, ActionKind};
 use crate::plans;
 use crate::script::SeedScript;
 use crate::summary::TrialSummary;
+use crate::triggers;
 
 /// How many orders of what happens at one moment are tried before a trial counts as tied.
 const ORDERS: u64 = 40;
@@ -49,11 +50,15 @@ impl TrialProblem {
 
 /// Everything that a seed decides.
 pub fn case(seed: u64, modelled: bool) -> SimCase {
-    let plan = plans::plan(seed, BEGAN);
-    let child = if modelled { plans::child(seed, BEGAN) } else { plans::undoable_child(seed, BEGAN) };
+    let mut plan = plans::plan(seed, BEGAN);
+    let mut child = if modelled { plans::child(seed, BEGAN) } else { plans::undoable_child(seed, BEGAN) };
+    let triggers = triggers::triggers(seed, "triggers", 25);
+    let child_triggers = triggers::triggers(seed, "triggers of children", 10);
+    plan.triggers = triggers.iter().map(|it| it.planned()).collect();
+    child.triggers = child_triggers.iter().map(|it| it.planned()).collect();
     let script = SeedScript::new(seed, [&plan, &child]);
     let actions = outside::actions(seed, &plan, modelled);
-    SimCase { seed, script, actions, plan, child, modelled }
+    SimCase { seed, script, actions, plan, child, triggers, child_triggers, modelled }
 }
 
 /// The crashes that a seed brings by chance.
@@ -75,8 +80,11 @@ pub fn attempt(case: &SimCase, fate: CrashFate, kind: StoreKind) -> TrialResult 
         problems.push(TrialProblem::new("left behind", format!("{call} still runs after the end")));
     }
     problems.extend(check_answers(case, &observed));
+    problems.extend(check_triggers(case, &observed));
     for (run, events) in &observed.histories {
-        problems.extend(check_calls(run, events, &observed));
+        if !triggers::is_triggered(run) {
+            problems.extend(check_calls(run, events, &observed));
+        }
         problems.extend(check_cuts(run, events, &observed));
         problems.extend(check_index(run, events));
     }
@@ -166,6 +174,19 @@ fn told(whose: &str, expected: &TrialSummary, got: &TrialSummary) -> Vec<TrialPr
         TrialProblem::new(about, format!("{whose}{what}: expected {expected}, got {got}"))
     };
     expected.differences(got).iter().map(problem).collect()
+}
+
+/// What completed has triggered what it must, once, and nothing else did.
+fn check_triggers(case: &SimCase, observed: &ObservedRun) -> Vec<TrialProblem> {
+    if observed.outcome.is_err() {
+        return Vec::new();
+    }
+    let triggers_of = |_: &RunId, events: &[Event]| match history::given(events) {
+        Some(_) => case.child_triggers.clone(),
+        None => case.triggers.clone(),
+    };
+    let found = triggers::problems(&observed.histories, triggers_of);
+    found.into_iter().map(|text| TrialProblem::new("triggers", text)).collect()
 }
 
 /// What is in the history was answered with yes, and nothing else was.

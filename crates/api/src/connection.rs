@@ -238,7 +238,7 @@ pub struct ToolReply {
 pub struct ToolCallBody {
     /// An object.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(required = false, value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(required = false, value_type = Option<Object>))]
     pub input: Value,
 }
 

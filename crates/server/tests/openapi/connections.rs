@@ -39,6 +39,10 @@ fn fixed(name: &str) -> Result<(), HttpProblem> {
     if name == "kept" { Err(refused()) } else { Ok(()) }
 }
 
+fn wrong(why: &str) -> HttpProblem {
+    HttpProblem::new(StatusCode::BAD_REQUEST, code::INVALID_CONNECTION, why)
+}
+
 fn reply(name: &str) -> ConnectionReply {
     ConnectionReply {
         name: name.to_owned(),
@@ -93,16 +97,23 @@ impl ConnectionControl for SaidConnections {
         _tool: &'a str,
         input: &'a Value,
     ) -> BoxFuture<'a, Result<Value, HttpProblem>> {
-        Box::pin(std::future::ready(self.find(name).map(|_| input.clone())))
+        let is_object = input.is_null() || input.as_json().starts_with('{');
+        let called = self
+            .find(name)
+            .and_then(|_| if is_object { Ok(input.clone()) } else { Err(wrong("it is no object")) });
+        Box::pin(std::future::ready(called))
     }
 
     fn put<'a>(
         &'a self,
         _engine: &'a Engine,
         name: &'a str,
-        _body: ConnectionBody,
+        body: ConnectionBody,
     ) -> BoxFuture<'a, Result<(ConnectionReply, bool), HttpProblem>> {
-        let defined = fixed(name).map(|()| (reply(name), self.0.lock().unwrap().insert(name.to_owned())));
+        let is_one = body.command.is_some() != body.url.is_some();
+        let checked =
+            if is_one { fixed(name) } else { Err(wrong("it is neither a program nor an address, or both")) };
+        let defined = checked.map(|()| (reply(name), self.0.lock().unwrap().insert(name.to_owned())));
         Box::pin(std::future::ready(defined))
     }
 

@@ -159,6 +159,8 @@ def fit_body(case, path, parameters):
         case.body = a_document(f"new-{dice.random()}")
     elif path.startswith("/api/documents/"):
         case.body = a_document(str(parameters.get("name", "any")))
+    elif path == "/api/connections/{name}":
+        case.body = {"url": "https://tools.example/mcp"}
     elif path == "/api/runs/import":
         case.body = ask("GET", f"/api/runs/{quoted(standing('completed', 'failed')())}/export")
         if dice.random() < 0.5:

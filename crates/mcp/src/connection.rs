@@ -21,6 +21,7 @@ use crate::client::{
 };
 use crate::code;
 use crate::definition::ConnectionDefinition;
+use crate::judge::OutputJudge;
 use crate::limits::ConnectionLimits;
 use crate::redact::SecretRedactor;
 use crate::result::{self, ToolFailure};
@@ -86,6 +87,7 @@ pub(crate) struct Connection {
     tools: Mutex<Option<Arc<PinnedTools>>>,
     problems: Mutex<Vec<String>>,
     redactor: Mutex<SecretRedactor>,
+    judge: OutputJudge,
     permits: Semaphore,
     waiting: AtomicUsize,
     signals: ClientSignals,
@@ -123,6 +125,7 @@ impl Connection {
             tools: Mutex::new(known),
             problems: Mutex::default(),
             redactor: Mutex::default(),
+            judge: OutputJudge::default(),
             waiting: AtomicUsize::new(0),
             signals: ClientSignals::default(),
             useless: AtomicU64::new(0),
@@ -212,7 +215,7 @@ impl Connection {
             let client = self.client_after(after, patience.max(MADE_WITHIN)).await?;
             let answer = client.call_tool(tool, arguments, meta.clone(), patience).await;
             let fault = match answer {
-                Ok(raw) => return result::output(tool, &raw, &self.redactor()),
+                Ok(raw) => return self.output(tool, &raw),
                 Err(fault) => fault,
             };
             self.doubt(&client, &fault);
@@ -222,6 +225,15 @@ impl Connection {
             }
             after = client.number;
         }
+    }
+
+    /// The output of a call, if it is what the tool declares.
+    fn output(&self, tool: &str, raw: &str) -> Result<Value, ToolFailure> {
+        let output = result::output(tool, raw, &self.redactor())?;
+        if let Some(tools) = self.tools() {
+            self.judge.check(&tools, tool, &output)?;
+        }
+        Ok(output)
     }
 
     async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, ToolFailure> {

@@ -123,7 +123,8 @@ impl Connections {
         {
             return Ok(());
         }
-        let known = known.map(Arc::new).or_else(|| before.as_ref()?.connection.tools());
+        let same = before.as_ref().filter(|it| is_same_server(&it.connection.definition, &definition));
+        let known = known.map(Arc::new).or_else(|| same?.connection.tools());
         let connection = Arc::new(Connection::new(name, definition, origin, limits, known));
         let shared = Arc::downgrade(&self.0);
         let listener = Arc::new(move |name: &str, tools: &PinnedTools| {
@@ -278,6 +279,11 @@ fn view(connection: &Connection) -> ConnectionView {
         waiting,
         problems: connection.problems(),
     }
+}
+
+/// Whether both definitions mean the same server, so that what is known of its tools holds.
+fn is_same_server(one: &ConnectionDefinition, other: &ConnectionDefinition) -> bool {
+    (&one.command, &one.args, &one.url) == (&other.command, &other.args, &other.url)
 }
 
 fn unknown(name: &str, known: &[String]) -> ToolFailure {

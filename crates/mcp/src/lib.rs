@@ -26,6 +26,7 @@ mod connection;
 mod connections;
 mod definition;
 mod http;
+mod judge;
 mod limits;
 mod process;
 mod redact;

@@ -70,6 +70,17 @@ async fn failures_of_tools_say_what_they_say() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_output_that_is_not_what_its_tool_declares_is_none() {
+    let lab = Lab::scripted(json!({}));
+    assert_eq!(lab.ask("typed", json!({"n": 1.5})).await, json!({"n": 1.5}));
+    let (code, message) = lab.fail("typed", json!({"n": "x"})).await;
+    assert_eq!(code, code::BAD_TOOL_ANSWER);
+    assert_eq!(message, r#"what tool `typed` gave is not what it declares: /n: "x" is not of type "number""#);
+    assert_eq!(lab.fail("typed", json!({})).await.0, code::BAD_TOOL_ANSWER);
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");

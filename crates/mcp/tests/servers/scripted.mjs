@@ -8,6 +8,7 @@ const mode = process.env.SCRIPT_MODE ?? ''
 const log = (word) => process.env.SCRIPT_LOG && appendFileSync(process.env.SCRIPT_LOG, `${word}\n`)
 const text = (text, more = {}) => ({ content: [{ type: 'text', text }], ...more })
 const schema = { type: 'object' }
+const typed = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
 const extra = []
 let [busy, busiest, calls] = [0, 0, 0]
 const timers = new Map()
@@ -22,6 +23,7 @@ const tools = {
   big: ({ arguments: input }) => text('x'.repeat(input.bytes)),
   levels: ({ arguments: input }) => raw(`{"content":[],"structuredContent":{"a":${'['.repeat(input.levels)}${']'.repeat(input.levels)}}}`),
   raw: ({ arguments: input }) => raw(input.json),
+  typed: ({ arguments: input }) => ({ content: [], structuredContent: input }),
   pid: () => text(String(process.pid)),
   busiest: () => text(String(busiest)),
   calls: () => text(String(calls)),
@@ -67,7 +69,7 @@ const encode = (id, result) => result instanceof Raw
   : JSON.stringify({ result, jsonrpc: '2.0', id })
 
 function list(cursor) {
-  const names = [...Object.keys(tools).map((name) => ({ name, description: `does ${name}`, inputSchema: schema })), ...extra]
+  const names = [...Object.keys(tools).map((name) => ({ name, description: `does ${name}`, inputSchema: schema, outputSchema: name === 'typed' ? typed : undefined })), ...extra]
   if (mode === 'deep-schema') {
     const deep = `${'{"properties":{"a":'.repeat(10_000)}{}${'}}'.repeat(10_000)}`
     return raw(`{"tools":[{"name":"deep","inputSchema":${deep}},{"name":"text","inputSchema":{}}]}`)

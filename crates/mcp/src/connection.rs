@@ -366,7 +366,7 @@ impl Connection {
     }
 
     fn fail(&self, attempt: u64, why: &str, delay: Duration) {
-        let why = self.redactor().text(why).into_owned();
+        let why = result::cut(&self.redactor().text(why));
         tracing::warn!(connection = self.name, ?delay, "the connection failed, and is made again: {why}");
         let (next_try, next_try_at) = (Instant::now() + delay, SystemTime::now() + delay);
         self.state.send_replace(ConnectionState::Failed { attempt, why, next_try, next_try_at });
@@ -442,7 +442,7 @@ impl Connection {
     /// Reads the tools again, because the server says that they have changed.
     async fn refetch_tools(&self, client: &LiveClient, listener: &ToolsListener) {
         if let Err(why) = self.fetch_tools(client, listener).await {
-            let why = self.redactor().text(&why).into_owned();
+            let why = result::cut(&self.redactor().text(&why));
             tracing::warn!(connection = self.name, "{why}");
             self.problem(why);
         }

@@ -135,9 +135,8 @@ impl Connections {
         let task = tokio::spawn(Arc::clone(&connection).supervise(listener));
         let task = Arc::new(Mutex::new(Some(task)));
         let supervised = SupervisedConnection { connection: Arc::clone(&connection), task };
-        self.write().insert(name.to_owned(), supervised);
-        if let Some(before) = before {
-            before.connection.stop.cancel();
+        if let Some(replaced) = self.write().insert(name.to_owned(), supervised) {
+            replaced.connection.stop.cancel();
         }
         self.0.tell(name, connection.tools().as_deref());
         self.changed();

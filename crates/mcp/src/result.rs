@@ -103,7 +103,8 @@ fn bad_answer(tool: &str, why: &str) -> ToolFailure {
     ToolFailure::new(code::BAD_TOOL_ANSWER, format!("what tool `{tool}` gave is no result: {}", cut(why)))
 }
 
-fn cut(text: &str) -> String {
+/// As much of what a server says as is kept.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MESSAGE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

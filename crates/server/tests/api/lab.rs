@@ -16,6 +16,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::mount;
+
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Order {
     customer: String,
@@ -113,7 +115,8 @@ impl Lab {
         change(&mut settings);
         let documents = Documents::new(engine.clone(), Arc::new(NoTools));
         documents.load().await.unwrap();
-        let server = Server::builder(engine.clone(), settings).documents(documents.clone()).build().unwrap();
+        let server = Server::builder(engine.clone(), settings).documents(documents.clone());
+        let server = server.mount(mount::starter()).build().unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));
         Self {

@@ -8,6 +8,7 @@ mod control;
 mod delivery;
 mod documents;
 mod live;
+mod mount;
 mod proxy;
 mod runs;
 mod server;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use http::header::ETAG;
-use http::{HeaderName, Method, StatusCode};
+use http::header::{ETAG, IF_MATCH};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,6 +57,25 @@ impl Api {
         self.send(ApiRequest::new(Method::POST, path).header(IDEMPOTENCY_KEY, key).body(body)).await
     }
 
+    /// Sends text as it was written, on condition that what it changes has a version.
+    pub(crate) async fn put(
+        &self,
+        path: &str,
+        version: Option<u64>,
+        body: String,
+    ) -> Result<Answer, ToolFailure> {
+        let condition = Some(version.map_or_else(|| "*".to_owned(), etag));
+        self.send(ApiRequest::new(Method::PUT, path).header(IF_MATCH, condition).body(body)).await
+    }
+
+    pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<Answer, ToolFailure> {
+        self.send(ApiRequest::new(Method::POST, path).body(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str, version: Option<u64>) -> Result<Answer, ToolFailure> {
+        self.send(ApiRequest::new(Method::DELETE, path).header(IF_MATCH, version.map(etag))).await
+    }
+
     /// A good answer, or why there is none.
     pub(crate) async fn send(&self, request: ApiRequest) -> Result<Answer, ToolFailure> {
         let response = self.open(request).await?;
@@ -71,8 +90,19 @@ impl Api {
 
     /// An answer that is read as it comes.
     pub(crate) async fn open(&self, request: ApiRequest) -> Result<ApiResponse, ToolFailure> {
+        for (name, value) in &request.headers {
+            if HeaderValue::from_str(value).is_err() || !value.is_ascii() {
+                let message = format!("`{}` has other characters than a header takes", value.escape_debug());
+                return Err(ToolFailure::arguments(message)
+                    .hint(format!("give an {name} of ASCII letters, digits and punctuation")));
+            }
+        }
         Ok(self.0.call(request).await?)
     }
+}
+
+fn etag(version: u64) -> String {
+    format!("\"{version}\"")
 }
 
 /// All of a body, if it is not too large.

@@ -121,9 +121,10 @@ pub(crate) fn told(error: &Value) -> String {
     let mut at = Vec::new();
     at.extend(text("step").map(|step| format!("step `{step}`")));
     at.extend(error["trigger"].as_u64().map(|trigger| format!("trigger {trigger}")));
-    at.extend(text("field").or(text("path")).map(|field| format!("`{field}`")));
-    let place = &error["place"];
-    if let (Some(line), Some(column)) = (place["line"].as_u64(), place["column"].as_u64()) {
+    at.extend(
+        text("field").or(text("path").filter(|_| text("type").is_none())).map(|field| format!("`{field}`")),
+    );
+    if let (Some(line), Some(column)) = (error["line"].as_u64(), error["column"].as_u64()) {
         at.push(format!("line {line}, column {column}"));
     }
     let kind = text("type").map_or_else(String::new, |kind| format!("{kind} "));
@@ -221,7 +222,7 @@ mod tests {
             "code": "invalid_document", "error": "2 errors", "warnings": [],
             "errors": [
                 {"type": "type_mismatch", "step": "mail", "field": "to", "ref": "@users.items", "expected": "string",
-                 "actual": "{name: string}[]", "message": "a list is no text", "place": {"line": 7, "column": 12}},
+                 "actual": "{name: string}[]", "message": "a list is no text", "line": 7, "column": 12},
                 {"path": "/name", "message": "is missing"},
             ],
         });

@@ -7,15 +7,15 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
     GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool,
+    ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::api::Api;
 use crate::caller::ApiCaller;
+use crate::changes::WorkflowChanges;
 use crate::guide;
 use crate::progress::ProgressTeller;
 use crate::shown::fit;
@@ -29,8 +29,8 @@ use crate::workflow_tools;
 pub struct RivalTools {
     pub(crate) api: Api,
     words: Words,
-    /// Told when a tool may have changed which workflows there are; only where the client is told of it, too.
-    pub(crate) changes: Option<Arc<Notify>>,
+    /// Only where the client is told of them.
+    pub(crate) changes: Option<Arc<WorkflowChanges>>,
 }
 
 impl std::fmt::Debug for RivalTools {
@@ -60,7 +60,7 @@ impl RivalTools {
         if let Some(spec) = TOOLS.iter().find(|spec| spec.tool.name == name) {
             let answer = (spec.answer)(call, arguments).await;
             if let (Some(changes), true) = (&self.changes, answer.is_ok() && name.ends_with("_document")) {
-                changes.notify_one();
+                changes.expect();
             }
             return Some(answer);
         }
@@ -94,6 +94,29 @@ impl ServerHandler for RivalTools {
         };
         let server = Implementation::new("rival", env!("CARGO_PKG_VERSION")).with_title("Rival");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(guide::INSTRUCTIONS)
+    }
+
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.changes.as_ref().map(|_| SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let Some(changes) = &self.changes else { return Ok(()) };
+        let mut changes = changes.subscribe();
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            if let Err(error) = subscription.sink().notify_tool_list_changed().await {
+                tracing::debug!(%error, "the client is not told of workflows");
+                return Ok(());
+            }
+        }
     }
 
     async fn list_tools(

@@ -6,6 +6,7 @@
 
 mod api;
 mod caller;
+mod changes;
 mod failure;
 mod guide;
 mod handler;

@@ -461,7 +461,7 @@ fn preflight(shared_with: Option<&HeaderValue>) -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, \
+            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, \
              Mcp-Protocol-Version, traceparent, tracestate",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),

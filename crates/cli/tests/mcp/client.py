@@ -22,14 +22,14 @@ def transport(http: httpx2.AsyncClient) -> Any:
     return stdio_client(StdioServerParameters(command=command, args=args, env=dict(os.environ)))
 
 
-async def good(client: Client, name: str, **args: Any) -> dict[str, Any]:
+async def good(client: Client, name: str, /, **args: Any) -> dict[str, Any]:
     """What a tool answers if it goes well."""
     result = await client.call_tool(name, args)
     assert not result.is_error, result.content
     return result.structured_content
 
 
-async def bad(client: Client, name: str, code: str, **args: Any) -> dict[str, Any]:
+async def bad(client: Client, name: str, code: str, /, **args: Any) -> dict[str, Any]:
     """What a tool says when it refuses."""
     result = await client.call_tool(name, args)
     assert result.is_error
@@ -64,7 +64,29 @@ async def runs(client: Client) -> None:
     assert "greet people" in prompt.messages[0].content.text
 
 
-SCENARIOS = {"runs": runs}
+DOCUMENT = {
+    "name": f"nap-{os.getpid()}",
+    "steps": [[{"name": "nap", "sleep": {"ms": 1}}], [{"name": "again", "sleep": {"ms": "soon"}}]],
+}
+
+
+async def documents(client: Client) -> None:
+    """A workflow that is written as an object, and a client that subscribes to other tools."""
+    error = await bad(client, "create_document", "invalid_document", document=DOCUMENT)
+    assert error["errors"][0]["field"] == "sleep.ms" and "whole number" in error["errors"][0]["message"]
+    mended = json.loads(json.dumps(DOCUMENT).replace('"soon"', "2"))
+    saved = None
+    if client.protocol_version >= "2026-07-28" and not PLACE.startswith("http"):
+        async with client.listen(tools_list_changed=True) as changes:
+            saved = await good(client, "create_document", document=mended)
+            await anext(aiter(changes))
+    saved = saved or await good(client, "create_document", document=mended)
+    run = await good(client, "run_workflow", workflow=mended["name"], waitSeconds=30)
+    assert run["status"] == "completed", run
+    await good(client, "delete_document", name=mended["name"], version=saved["version"])
+
+
+SCENARIOS = {"runs": runs, "documents": documents}
 
 
 async def main() -> None:

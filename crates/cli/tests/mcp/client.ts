@@ -95,6 +95,8 @@ const scenarios: Record<string, () => Promise<void>> = {
     await bad(client, 'run_workflow', { ...start, input: { ...expense, amount: 4 } }, 'run_conflict')
     const runId = run['runId'] as string
 
+    await bad(client, 'run_workflow', { workflow: 'flaky', idempotencyKey: 'a\nb' }, 'bad_request')
+
     // It waits for a signal: a wait says so, and so does what is told on the way.
     const told: Progress[] = []
     const waited = await call(client, 'wait_for_run', { runId, waitSeconds: 1 }, (progress) => told.push(progress))
@@ -147,6 +149,73 @@ const scenarios: Record<string, () => Promise<void>> = {
     assert.match(JSON.stringify(page.contents), /waitForSignal/)
     const prompt = await client.getPrompt({ name: 'write_workflow', arguments: { goal: 'greet people' } })
     assert.match(JSON.stringify(prompt.messages), /greet people/)
+    await client.close()
+  },
+
+  /** An agent writes a workflow: it is told what is wrong, mends it, runs it, and changes it. */
+  async documents() {
+    const client = await connect()
+    let changes = 0
+    let changed: () => void = () => {}
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => { changes += 1; changed() })
+    /** Ends when the client has heard of other tools than before. */
+    const heard = async () => { if (!overHttp) await new Promise<void>((done) => { changed = done; if (changes > 0) done() }); changes = 0 }
+    const has = async (tool: string) => (await client.listTools()).tools.some(({ name }) => name === tool)
+
+    const name = `greet-${process.pid}`
+    const written = (loud: string, typo = '') => `{
+      "name": "${name}",
+      "inputSchema": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] },
+      "steps": [
+        [{ "name": "ok", "waitForSignal": { "name": "go", "schema": { "type": "object", "properties": { "loud": { "type": "boolean" } }, "required": ["loud"] } } }],
+        [{
+          "name": "words",
+          "transform": "interface Input { name: string; loud: boolean }\\ninterface Output { text: string }\\nexport default (input: Input): Output => ({ text: input.loud ? input.name.toUpperCase() : input.name })",
+          "input": { "name": "@input.name", "loud": "${loud}" }${typo}
+        }]
+      ]
+    }`
+    const wrong = written('@okk.output.loud', ', "ouput": 1')
+    const checked = await good(client, 'validate_document', { document: wrong })
+    assert.deepEqual([checked['valid'], checked['errorCount']], [false, 2])
+    const missing = checked['errors'].find((error: Json) => error['type'] === 'missing_ref')
+    assert.deepEqual([missing.step, missing.field, missing.line], ['words', 'loud', 9])
+    assert.match(checked['inWords'].join(), /did you mean `ok`/)
+    const refused = await bad(client, 'create_document', { document: wrong }, 'invalid_document')
+    assert.ok(refused['errors'].some((error: Json) => error['type'] === 'unknown_field' && error['whatToDo']))
+    // Of the wrong type: the message says both.
+    const mistyped = await good(client, 'validate_document', { document: written('@input.name') })
+    const [mismatch] = mistyped['errors']
+    assert.deepEqual([mismatch.type, mismatch.expected, mismatch.actual], ['type_mismatch', 'boolean', 'string'])
+    await good(client, 'validate_document', { document: 'no JSON' })
+
+    const document = written('@ok.output.loud')
+    const right = await good(client, 'validate_document', { document })
+    assert.equal(right['valid'], true, JSON.stringify(right))
+    assert.ok(right['stepTypes'].words)
+    assert.equal((await good(client, 'create_document', { document }))['version'], 1)
+    await bad(client, 'create_document', { document }, 'document_exists')
+    await heard()
+    assert.ok(await has(`run_${name}`))
+
+    const run = await good(client, 'run_workflow', { workflow: name, input: { name: 'Ada' } })
+    await good(client, 'signal_run', { runId: run['runId'], signal: 'go', payload: { loud: true } })
+    assert.deepEqual((await good(client, 'wait_for_run', { runId: run['runId'] }))['output'], { text: 'ADA' })
+
+    const kept = await good(client, 'get_document', { name })
+    const next = { ...kept['document'], description: 'Greets' }
+    assert.equal((await good(client, 'update_document', { name, document: next, version: 1 }))['version'], 2)
+    const other = { ...next, description: 'Greets you' }
+    const stale = await bad(client, 'update_document', { name, document: other, version: 1 }, 'version_conflict')
+    assert.match(stale['whatToDo'], /get_document/)
+    const { documents } = await good(client, 'list_documents')
+    assert.ok(documents.some((each: Json) => each['name'] === name && each['version'] === 2))
+    assert.equal((await good(client, 'describe_workflow', { workflow: name }))['description'], 'Greets')
+    await heard()
+    await good(client, 'delete_document', { name })
+    await heard()
+    assert.ok(!await has(`run_${name}`))
+    await bad(client, 'get_document', { name }, 'document_not_found')
     await client.close()
   },
 
@@ -224,6 +293,5 @@ function line(): Promise<void> {
   return new Promise((done) => process.stdin.once('data', () => done()))
 }
 
-void ToolListChangedNotificationSchema
 await scenarios[process.argv[2]!]!()
 process.exit(0)

@@ -8,6 +8,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// Where the clients' programs are.
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp");
 
+/// What a client says first.
+pub(crate) const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+
 /// A folder, and a server in it if one was started.
 pub(crate) struct Lab {
     _folder: tempfile::TempDir,
@@ -127,6 +130,17 @@ impl Lab {
         let answered = child.wait_with_output().unwrap();
         assert!(answered.status.success());
         String::from_utf8(answered.stdout).unwrap()
+    }
+
+    /// `rival mcp` that has answered its first message, and its stdin.
+    pub(crate) fn listening(&self) -> (Child, ChildStdin) {
+        let mut child = self.command(&["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        writeln!(stdin, "{HELLO}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+        assert!(answer.contains("serverInfo"), "{answer}");
+        (child, stdin)
     }
 
     pub(crate) fn typescript(&self) -> Client {

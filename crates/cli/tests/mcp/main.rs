@@ -4,7 +4,7 @@
 
 mod lab;
 
-use lab::Lab;
+use lab::{HELLO, Lab};
 
 #[test]
 fn the_typescript_sdk_runs_workflows_over_stdio() {
@@ -16,6 +16,14 @@ fn the_typescript_sdk_runs_workflows_over_stdio() {
 fn the_typescript_sdk_runs_workflows_over_http() {
     let lab = Lab::served(&[]);
     lab.typescript().run(&lab.http(), "runs");
+}
+
+#[test]
+fn the_typescript_sdk_writes_a_workflow() {
+    let lab = Lab::served(&[]);
+    let client = lab.typescript();
+    client.run(&lab.stdio(), "documents");
+    client.run(&lab.http(), "documents");
 }
 
 #[test]
@@ -67,19 +75,35 @@ fn the_python_sdk_runs_workflows() {
     lab.python().run(&lab.http(), "runs");
 }
 
+#[test]
+fn the_python_sdk_writes_a_workflow() {
+    let lab = Lab::served(&[]);
+    lab.python().run(&lab.stdio(), "documents");
+    lab.python().run(&lab.http(), "documents");
+}
+
 /// A client that closes its end, or only looks whether the program starts.
 #[test]
 fn stdout_has_the_protocol_only_and_the_end_of_stdin_is_the_end() {
     let lab = Lab::offline();
     let nothing = lab.speak("");
     assert_eq!(nothing, "");
-    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     let answers = lab.speak(&format!(
-        "no JSON\n\n{hello}\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}}\n"
+        "no JSON\n\n{HELLO}\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}}\n"
     ));
     for line in answers.lines() {
         let answer: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(answer["jsonrpc"], "2.0");
     }
     assert!(answers.contains("\"serverInfo\""), "{answers}");
+}
+
+/// Also while the client says nothing and does not go away.
+#[test]
+fn a_signal_ends_it() {
+    let lab = Lab::offline();
+    let (mut child, _stdin) = lab.listening();
+    let told = std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(told.success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }

@@ -1,6 +1,8 @@
 //! The tools that are always there.
 
+mod connections;
 pub(crate) mod control;
+mod documents;
 pub(crate) mod runs;
 pub(crate) mod start;
 pub(crate) mod values;
@@ -23,6 +25,8 @@ pub(crate) static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
         watch::tools(),
         values::tools(),
         control::tools(),
+        documents::tools(),
+        connections::tools(),
     ];
     groups.into_iter().flatten().collect()
 });

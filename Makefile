@@ -14,10 +14,11 @@ help: ## Show this list
 setup: ## Install what the others need and is missing: a C compiler, Node.js, cargo-nextest, valgrind, Prometheus, Python tools
 	@CARGO="$(CARGO)" sh tools/setup.sh
 
-run: ## Start a server with example workflows, in Rust and TypeScript, on 127.0.0.1:7878; it says how to use it
+run: ## Start a server with example workflows, in Rust, TypeScript and JSON, on 127.0.0.1:7878; it says how to use it
 	@CARGO="$(CARGO)" sh tools/setup.sh build
-	@$(CARGO) build --quiet --package rival-cli
-	@exec $(CARGO) run --quiet --package rival-cli -- dev --examples examples/typescript $(ARGS)
+	@$(CARGO) build --quiet --package rival-cli --package rival-example-shop
+	@bin=$$(cd "$${CARGO_TARGET_DIR:-target}/debug" && pwd) && PATH="$$bin:$$PATH" && export PATH && \
+		exec rival dev --config examples/rival.toml --examples examples/typescript examples/documents $(ARGS)
 
 demo: ## Watch one order; kill it half-way and start it again
 	@CARGO="$(CARGO)" sh tools/setup.sh build

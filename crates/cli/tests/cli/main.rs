@@ -16,6 +16,7 @@ mod control;
 mod deploy;
 mod documents;
 mod files;
+mod guide;
 mod help;
 mod init;
 mod lab;

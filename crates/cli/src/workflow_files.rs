@@ -165,10 +165,16 @@ fn log_problem(problem: &Problem) {
     tracing::error!(target: TARGET, advice, "{file}:{line}:{column}: {message}");
 }
 
+fn log_warning(Problem { file, line, column, message, .. }: &Problem) {
+    let file = near(file);
+    tracing::warn!(target: TARGET, "{file}:{line}:{column}: {message}");
+}
+
 /// What is known of the files, so that only news are told.
 pub(crate) struct KnownFiles {
     workflows: BTreeSet<String>,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     unseen: BTreeSet<UnseenVariable>,
     env_allowed: Arc<[String]>,
     /// Runs that are under way call the functions that were loaded last.
@@ -182,12 +188,20 @@ impl KnownFiles {
         let set = read.filter(|(name, _)| std::env::var_os(name).is_some());
         let unseen =
             set.map(|(name, file)| UnseenVariable { name: name.clone(), file: file.clone() }).collect();
-        Self { workflows, problems: loaded.problems.clone(), unseen, env_allowed, calls_newest: false }
+        Self {
+            workflows,
+            problems: loaded.problems.clone(),
+            warnings: loaded.warnings.clone(),
+            unseen,
+            env_allowed,
+            calls_newest: false,
+        }
     }
 
     /// Logs what is wrong with files that were loaded first.
     pub(crate) fn log(&self) {
         self.problems.iter().for_each(log_problem);
+        self.warnings.iter().for_each(log_warning);
         self.unseen.iter().for_each(log_unseen);
         if self.workflows.is_empty() && self.problems.is_empty() {
             let advice = "a workflow file exports `steps` or a workflow that `createWorkflow` made, or is a document *.workflow.json";
@@ -229,6 +243,7 @@ impl KnownFiles {
         }
         let told = now.problems.iter().filter(|problem| !has_news || !self.problems.contains(problem));
         told.for_each(log_problem);
+        now.warnings.iter().filter(|it| !self.warnings.contains(it)).for_each(log_warning);
         now.unseen.difference(&self.unseen).for_each(log_unseen);
         *self = now;
     }

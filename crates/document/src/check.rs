@@ -45,7 +45,6 @@ fn check_draft(
     context: CheckContext<'_>,
     problems: &mut ProblemList,
 ) -> CheckedDocument {
-    let names = StepNames::read(&draft.steps, problems);
     let input = match &draft.input_schema {
         Some(schema) => own_schema(schema, "inputSchema", problems),
         None => {
@@ -54,13 +53,7 @@ fn check_draft(
     };
     let output = StepOutput { value: ValueType::Broken, optional: false };
     let sources = FlowSources { input, steps: Vec::new(), item: ValueType::Broken, output };
-    let mut check = DocumentChecker {
-        names,
-        flow: TypeFlow::new(sources),
-        finder: SchemaFinder::new(context),
-        problems,
-        schemas: BTreeMap::new(),
-    };
+    let mut check = DocumentChecker::new(draft, TypeFlow::new(sources), context, problems);
     let mut phases: Vec<Vec<CheckedStep>> = Vec::new();
     for step in &draft.steps {
         let checked = check.step(step);
@@ -115,6 +108,18 @@ pub(crate) struct DocumentChecker<'a> {
     pub(crate) finder: SchemaFinder<'a>,
     pub(crate) problems: &'a mut ProblemList,
     pub(crate) schemas: BTreeMap<String, StepSchemas>,
+}
+
+impl<'a> DocumentChecker<'a> {
+    pub(crate) fn new(
+        draft: &'a DraftedDocument,
+        flow: TypeFlow,
+        context: CheckContext<'a>,
+        problems: &'a mut ProblemList,
+    ) -> Self {
+        let names = StepNames::read(&draft.steps, problems);
+        Self { names, flow, finder: SchemaFinder::new(context), problems, schemas: BTreeMap::new() }
+    }
 }
 
 impl DocumentChecker<'_> {

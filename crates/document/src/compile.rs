@@ -37,7 +37,7 @@ impl CheckedDocument {
             on_error: None,
             timeout_ms: None,
             max_retries: 0,
-            triggers: self.triggers.iter().map(trigger).collect::<Result<_, _>>()?,
+            triggers: self.triggers.iter().map(CheckedTrigger::planned).collect::<Result<_, _>>()?,
         })
     }
 
@@ -102,13 +102,16 @@ fn call(step: &CheckedStep, function: FunctionRef) -> StepNode {
     }
 }
 
-fn trigger(trigger: &CheckedTrigger) -> Result<Trigger, BadBuiltin> {
-    let mut planned = Trigger::new(&trigger.workflow, &Value::from(trigger.inputs.clone()))?;
-    if let Some(list) = &trigger.for_each {
-        planned = planned.with_list(&Value::from(list.clone()))?;
+impl CheckedTrigger {
+    /// The trigger as a plan has it.
+    pub(crate) fn planned(&self) -> Result<Trigger, BadBuiltin> {
+        let mut planned = Trigger::new(&self.workflow, &Value::from(self.inputs.clone()))?;
+        if let Some(list) = &self.for_each {
+            planned = planned.with_list(&Value::from(list.clone()))?;
+        }
+        (planned.timeout_ms, planned.max_retries) = (self.workflow_timeout_ms, self.max_retries);
+        Ok(planned)
     }
-    (planned.timeout_ms, planned.max_retries) = (trigger.workflow_timeout_ms, trigger.max_retries);
-    Ok(planned)
 }
 
 fn builtin(name: &str, with: &serde_json::Value) -> Result<FunctionRef, BadBuiltin> {

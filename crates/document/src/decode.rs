@@ -54,7 +54,7 @@ pub(crate) fn decode(json: &PlacedJson, problems: &mut ProblemList) -> Option<Dr
     }
     let steps = decoder.steps;
     problems.owner = ProblemOwner::Document;
-    let triggers = fields.get("triggers").map(|json| triggers(json, problems)).unwrap_or_default();
+    let triggers = fields.get("triggers").map(|json| decode_triggers(json, problems)).unwrap_or_default();
     problems.owner = ProblemOwner::Document;
     Some(DraftedDocument { name, description, input_schema, steps, triggers })
 }
@@ -306,7 +306,8 @@ fn is_input(json: &PlacedJson, field: &str, problems: &mut ProblemList) -> bool 
     is_object
 }
 
-fn triggers(json: &PlacedJson, problems: &mut ProblemList) -> Vec<DraftedTrigger> {
+/// Reads the shape of a list of triggers.
+pub(crate) fn decode_triggers(json: &PlacedJson, problems: &mut ProblemList) -> Vec<DraftedTrigger> {
     let triggers = list(json, "`triggers` is a list", "triggers", problems);
     if triggers.len() > TRIGGERS_MAX {
         let message = format!("a document has at most {TRIGGERS_MAX} triggers");

@@ -57,6 +57,7 @@ mod scope;
 mod step_schemas;
 mod template;
 mod triggers;
+mod written_triggers;
 
 pub use catalog::{
     CheckContext, ToolCatalog, ToolLookup, ToolSchemas, TransformProblem, TransformReader, TransformSchemas,
@@ -75,3 +76,4 @@ pub use problem::{DocumentProblem, ProblemCode};
 pub use read_json::{DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, JsonError, JsonFault};
 pub use refs::{DocumentRef, RefError, RefText, TextPiece};
 pub use rival_schema::{PathSegment, path_text};
+pub use written_triggers::{TriggersCheck, WrittenTrigger, check_written_triggers};

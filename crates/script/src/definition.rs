@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 use crate::check::ZodCheck;
 use crate::function::{ScriptFunction, ScriptTarget};
 use crate::registry::LaunchArgs;
+use crate::triggers::DescribedTrigger;
 
 /// What a file defines, as the host tells it.
 #[derive(Deserialize)]
@@ -43,7 +44,7 @@ pub(crate) struct DescribedWorkflow {
     pub(crate) exported: Option<String>,
     pub(crate) plan: Plan,
     description: Option<String>,
-    input_schema: Option<Json>,
+    pub(crate) input_schema: Option<Json>,
     /// It has a zod schema, which says more than its JSON Schema.
     #[serde(default)]
     parses: bool,
@@ -52,6 +53,8 @@ pub(crate) struct DescribedWorkflow {
     #[serde(default)]
     nested_schemas: BTreeMap<String, Json>,
     pub(crate) functions: BTreeMap<String, DescribedFunction>,
+    #[serde(default)]
+    pub(crate) triggers: Vec<DescribedTrigger>,
     /// The plan as version 0.1 made it, if that differs.
     former: Option<DescribedFormer>,
     /// Functions of one text that are told apart by nothing.

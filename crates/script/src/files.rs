@@ -21,6 +21,7 @@ use crate::pool::HostPool;
 use crate::realm::{ScriptRealm, compile};
 use crate::registry::{self, LaunchArgs, RunLauncher};
 use crate::settings::ScriptSettings;
+use crate::triggers::{ComingWorkflow, TriggerTargets, WorkflowTriggers};
 use crate::variables;
 use crate::wanted::{MissingStep, SeenSteps};
 
@@ -51,6 +52,8 @@ pub struct Loaded {
     /// Functions that a changed workflow has no more, by workflow, where runs are under way whose plan names them. Those
     /// call them as they were, until the process ends.
     pub left: BTreeMap<String, Vec<String>>,
+    /// What is probably not meant in files that are loaded: triggers that start workflows which are not there, or which take something else.
+    pub warnings: Vec<Problem>,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +80,7 @@ struct LoadedFile {
     roots: Vec<PathBuf>,
     /// What its functions see of the steps that they want.
     seen: SeenSteps,
+    triggers: Vec<WorkflowTriggers>,
 }
 
 impl Scripts {
@@ -185,13 +189,15 @@ struct LoadPass<'a> {
     left: BTreeMap<String, Vec<String>>,
     /// What functions see of the steps that they want, in all workflows.
     seen_steps: SeenSteps,
+    /// Workflows that are registered in a moment, by name.
+    coming: BTreeMap<String, ComingWorkflow>,
     /// Whether all files could be looked at, so that there is no other workflow which may have a step.
     has_all: bool,
 }
 
 impl<'a> LoadPass<'a> {
     fn new(scripts: &'a Scripts, engine: &'a Engine, change: &'a mut Change<'a>) -> Self {
-        let (problems, changed, seen, launches, broken, kept, left, seen_steps) = Default::default();
+        let (problems, changed, seen, launches, broken, kept, left, seen_steps, coming) = Default::default();
         let has_all = true;
         Self {
             scripts,
@@ -205,6 +211,7 @@ impl<'a> LoadPass<'a> {
             kept,
             left,
             seen_steps,
+            coming,
             has_all,
         }
     }
@@ -251,8 +258,11 @@ impl<'a> LoadPass<'a> {
         let is_read = |path: &Path| described.iter().any(|(file, read)| file.path == path && read.is_ok());
         let staying = files.loaded.iter().filter(|(path, _)| !is_read(path));
         staying.for_each(|(_, file)| self.seen_steps.add(file.seen.clone()));
-        let read = described.iter().filter_map(|(_, read)| read.as_ref().ok());
-        read.for_each(|read| self.seen_steps.add(seen_in(&read.workflows)));
+        for read in described.iter().filter_map(|(_, read)| read.as_ref().ok()) {
+            self.seen_steps.add(seen_in(&read.workflows));
+            let coming = read.workflows.iter().map(|it| (it.name.clone(), ComingWorkflow::of(it)));
+            self.coming.extend(coming);
+        }
         let is_broken =
             |read: &Result<_, DescribeError>| read.as_ref().is_err_and(|error| !error.is_no_workflow());
         self.has_all &= self.problems.is_empty() && !described.iter().any(|(_, read)| is_broken(read));
@@ -340,10 +350,15 @@ impl<'a> LoadPass<'a> {
             self.launches.push((file.clone(), description.launches));
         }
         let seen = seen_in(&description.workflows);
+        let triggers: Vec<_> = description.workflows.iter().filter_map(WorkflowTriggers::of).collect();
         let (workflows, all) = self.register(files, &file, description.workflows, &realm).await?;
+        // Of a version that was refused, all was said.
+        let is_taken =
+            |name: &str| workflows.contains_key(name) && self.kept.iter().all(|(kept, _)| kept != name);
+        let triggers = triggers.into_iter().filter(|triggers| is_taken(triggers.workflow())).collect();
         // What could not be registered is tried again the next time.
         let modules = if all { modules } else { Vec::new() };
-        files.loaded.insert(file, LoadedFile { modules, workflows, roots, seen });
+        files.loaded.insert(file, LoadedFile { modules, workflows, roots, seen, triggers });
         Ok(())
     }
 
@@ -356,18 +371,13 @@ impl<'a> LoadPass<'a> {
         realm: &Arc<ScriptRealm>,
     ) -> Result<(BTreeMap<String, PathBuf>, bool), ScriptsError> {
         let (mut registered, mut all) = (BTreeMap::new(), true);
-        for workflow in described {
+        for mut workflow in described {
             let name = workflow.name.clone();
             let told = self.problems.len();
-            let verdict = self.judge(file, &workflow, realm);
+            let verdict = self.judge(file, &mut workflow, realm);
             all &= verdict == Verdict::Right;
             if verdict == Verdict::Wrong {
-                // The last good version stays.
-                if let Some(module) = files.loaded.get(file).and_then(|loaded| loaded.workflows.get(&name)) {
-                    let problems = self.problems[told..].iter();
-                    self.kept.extend(problems.map(|problem| (name.clone(), problem.clone())));
-                    registered.insert(name, module.clone());
-                }
+                registered.extend(self.kept_version(files, file, name, told));
                 continue;
             }
             let theirs = files.loaded.iter().filter(|(_, loaded)| loaded.workflows.contains_key(&name));
@@ -386,14 +396,7 @@ impl<'a> LoadPass<'a> {
                 continue;
             }
             let is_ours = theirs.count() > 0 || files.offered.contains(&name);
-            let target = Arc::new(ScriptTarget {
-                pool: Arc::clone(&self.scripts.pool),
-                realm: Arc::clone(realm),
-                file: file.into(),
-                workflow: name.clone(),
-                launcher: RunLauncher(self.engine.downgrade()),
-                host: None,
-            });
+            let target = self.target(file, &name, realm);
             let mut definition = workflow.define(&target);
             (self.change)(&mut definition);
             let left = if is_ours { left_by(self.engine, &definition).await } else { Vec::new() };
@@ -420,11 +423,45 @@ impl<'a> LoadPass<'a> {
         Ok((registered, all))
     }
 
+    /// The last good version of a workflow, which stays because of the problems that were told since.
+    fn kept_version(
+        &mut self,
+        files: &Files,
+        file: &Path,
+        name: String,
+        told: usize,
+    ) -> Option<(String, PathBuf)> {
+        let module = files.loaded.get(file)?.workflows.get(&name)?.clone();
+        let problems = self.problems[told..].iter();
+        self.kept.extend(problems.map(|problem| (name.clone(), problem.clone())));
+        Some((name, module))
+    }
+
+    /// Where the functions of a workflow are.
+    fn target(&self, file: &Path, workflow: &str, realm: &Arc<ScriptRealm>) -> Arc<ScriptTarget> {
+        Arc::new(ScriptTarget {
+            pool: Arc::clone(&self.scripts.pool),
+            realm: Arc::clone(realm),
+            file: file.into(),
+            workflow: workflow.to_owned(),
+            launcher: RunLauncher(self.engine.downgrade()),
+            host: None,
+        })
+    }
+
     /// Looks for what is wrong with a workflow, and tells its author.
-    fn judge(&mut self, file: &Path, workflow: &DescribedWorkflow, realm: &ScriptRealm) -> Verdict {
+    fn judge(&mut self, file: &Path, workflow: &mut DescribedWorkflow, realm: &ScriptRealm) -> Verdict {
         if let Some(message) = workflow.mistakable() {
             self.problem(file, &message, Some("give the nodes names: `name: '…'`"));
             return Verdict::Wrong;
+        }
+        if let Some(triggers) = WorkflowTriggers::of(workflow) {
+            let targets = TriggerTargets { engine: self.engine, coming: &self.coming };
+            let wrong = triggers.plan(workflow, &targets, realm.program());
+            if !wrong.is_empty() {
+                self.problems.extend(wrong);
+                return Verdict::Wrong;
+            }
         }
         if !self.scripts.is_whole {
             return Verdict::Right;
@@ -489,9 +526,25 @@ impl<'a> LoadPass<'a> {
             ..source_problem(problem)
         });
         self.engine.set_problems(SOURCE, told.collect());
+        let warnings = if self.scripts.is_whole { self.doubts(files) } else { Vec::new() };
         let workflows = files.offered.iter().cloned().collect();
         let variables = files.program.as_deref().map(variables::read_by).unwrap_or_default();
-        Loaded { workflows, changed: self.changed, problems: self.problems, variables, left: self.left }
+        Loaded {
+            workflows,
+            changed: self.changed,
+            problems: self.problems,
+            variables,
+            left: self.left,
+            warnings,
+        }
+    }
+
+    /// What is probably not meant, now that all workflows are registered.
+    fn doubts(&self, files: &Files) -> Vec<Problem> {
+        let Some(program) = files.program.as_deref() else { return Vec::new() };
+        let targets = TriggerTargets { engine: self.engine, coming: &BTreeMap::new() };
+        let triggers = files.loaded.values().flat_map(|file| &file.triggers);
+        triggers.flat_map(|triggers| triggers.doubts(&targets, program)).collect()
     }
 
     /// The workflows that are as they were, because of a problem.

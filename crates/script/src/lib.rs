@@ -24,6 +24,7 @@ mod sandbox;
 mod settings;
 pub mod testing;
 mod transforms;
+mod triggers;
 pub mod types;
 mod variables;
 mod wanted;

@@ -53,6 +53,11 @@ impl ScriptRealm {
         ToHost::Realm { realm: self.id, modules: modules.collect() }
     }
 
+    /// The modules that it was made of.
+    pub(crate) fn program(&self) -> &ScriptProgram {
+        &self.program
+    }
+
     /// Where a module exports something.
     pub(crate) fn export_place(&self, module: &Path, export: &str) -> Option<(u32, u32)> {
         self.program.modules.get(self.program.path(module))?.export_place(export)

@@ -78,6 +78,31 @@ impl ScriptProgram {
         Some((place.line, place.column))
     }
 
+    /// Where one of some texts stands behind an export of a module, or else anywhere in it, not counting so many places; where
+    /// nothing is found, the place of the export.
+    pub fn place_behind(
+        &self,
+        module: &Path,
+        export: &str,
+        texts: &[String],
+        skip: usize,
+    ) -> Option<(u32, u32)> {
+        let module = self.modules.get(self.path(module))?;
+        let source = module.source.as_deref()?;
+        let export = module.export_place(export);
+        let lines = export.map_or(0, |(line, _)| line.saturating_sub(1) as usize);
+        let before: usize = source.split_inclusive('\n').take(lines).map(str::len).sum();
+        let find = |from: usize| {
+            let places = texts.iter().flat_map(|text| source[from..].match_indices(text.as_str()));
+            let mut places: Vec<usize> = places.map(|(at, _)| from + at).collect();
+            places.sort_unstable();
+            places.get(skip).copied()
+        };
+        let Some(at) = find(before).or_else(|| find(0)) else { return export };
+        let place = LineIndex::new(source).place(number(at));
+        Some((place.line, place.column))
+    }
+
     /// Where in TypeScript a byte of a function is whose text is part of a module, or of one that it leads to: file, line and
     /// column.
     pub fn place_in_function(&self, module: &Path, function: &str, at: u32) -> Option<(PathBuf, u32, u32)> {

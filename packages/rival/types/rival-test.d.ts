@@ -58,7 +58,10 @@ export interface RunOptions {
      * `'invoice/send'` for the step `send` of the workflow `invoice`.
      */
     mocks?: { readonly [step: string]: Mock }
-    /** What stands in for workflows that `durable.run` and `durable.map` start, by name. */
+    /**
+     * What stands in for workflows that `durable.run`, `durable.map` and triggers start, by name. A workflow that a trigger starts
+     * and that the test has not brought does nothing.
+     */
     children?: { readonly [workflow: string]: Mock }
     /** What stands in for what steps do with `durable.once`, by name. */
     once?: { readonly [name: string]: OnceMock }
@@ -120,6 +123,10 @@ export interface RunResult<Output = any> {
     reason: string | null
     /** The run that retries it by itself (`maxRetries`). */
     retriedAs: string | null
+    /** The runs that its triggers have started, in their order; of each trigger the first 100. */
+    triggered: { workflow: string; runId: string; input: any }[]
+    /** What became of its triggers, in their order. Without a value that it needs, a trigger is skipped, and its error says which. */
+    triggers: { workflow: string; status: 'triggered' | 'skipped' | 'failed'; error: Failure | null }[]
     /** The steps whose compensation failed, and why. */
     notUndone: { node: string; failure: Failure }[]
     logs: { level: 'debug' | 'info' | 'warn' | 'error'; message: string; stepName?: string; metadata?: any }[]

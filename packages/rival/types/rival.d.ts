@@ -493,6 +493,27 @@ export type ParallelBlock<Input, Around> = Omit<Around, 'branch'> & {
     finally(fn: (context: FinallyContext<Input, any>) => unknown): ParallelBlock<Input, Around>
 }
 
+/** What a trigger does. The refs in it are those of workflow documents. */
+export interface TriggerOptions {
+    /**
+     * What the workflow is given: JSON, in which `'@output.path'` is what the run gave, `'@input.path'` what it was given, and with
+     * `forEach` `'@item.path'` and `'@index'`. `'Hello @{output.name}'` puts a value into a text, and a text that begins with `@`
+     * begins with `@@`. If a value is not there, the trigger is skipped.
+     */
+    inputs?: { readonly [field: string]: unknown }
+    /** A ref to a list, such as `'@output.items'`: one run for each item. */
+    forEach?: string
+    /** The timeout of the runs that it starts. */
+    timeout?: Duration
+    /** How often a run that it started, and that fails, is started again by itself. */
+    maxRetries?: number
+}
+
+/** A workflow that a completed run starts: `export const triggers: Trigger[] = [{ workflow: 'ship', inputs: { id: '@output.id' } }]`. */
+export interface Trigger extends TriggerOptions {
+    workflow: string | WorkflowLike
+}
+
 /** A workflow in the making. */
 export interface Workflow<Input = any> extends Block<Input> {
     readonly name: string
@@ -506,6 +527,8 @@ export interface Workflow<Input = any> extends Block<Input> {
     timeout(duration: Duration): this
     /** How often a failed run is started again by itself, from the failed step. */
     maxRetries(count: number): this
+    /** Starts another workflow whenever a run has completed. */
+    trigger(workflow: string | WorkflowLike, options?: TriggerOptions): this
     /** Makes it known to the engine. Workflows that a file exports are known anyway. */
     register(): this
     build(): this

@@ -7,8 +7,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rival_core::event::CallRole;
-use rival_core::view::StepMetrics;
-use rival_core::{Time, Value};
+use rival_core::view::{StepMetrics, TriggerStatus, TriggerView};
+use rival_core::{RunStatus, Time, Value};
 use rival_engine::store::LogFilter;
 use rival_engine::{RunError, testing};
 use rival_script_host::frame::{FromHost, ScriptError, ToHost};
@@ -299,7 +299,11 @@ impl<'a> TestSession<'a> {
             Ok(run) => run,
             Err(error) => return Ok(Some(Err(error))),
         };
-        let has_ended = run.engine.summary(&run.id).await?.status.is_terminal();
+        let status = run.engine.summary(&run.id).await?.status;
+        // What it triggers belongs to its end.
+        let is_triggering =
+            signal.is_none() && status == RunStatus::Completed && triggers(run).await?.is_none();
+        let has_ended = status.is_terminal() && !is_triggering;
         match signal {
             Some(signal) if testing::is_waiting_for(&run.engine, &run.id, signal).await? => {
                 Ok(Some(Ok(RawValue::NULL.to_owned())))
@@ -372,8 +376,35 @@ async fn outcome(run: &TestRun) -> Result<serde_json::Value, RunError> {
             result["undo"] = json!(undo);
         }
     }
+    let triggers = triggers(run).await?.unwrap_or_default();
+    told["triggered"] = started_by(run, &triggers).await?;
+    let trigger =
+        |it: &TriggerView| json!({ "workflow": it.workflow, "status": it.status, "error": it.reason });
+    told["triggers"] = triggers.iter().map(trigger).collect();
     told["steps"] = steps.iter().map(|step| (step.path.to_string(), report(step))).collect();
     Ok(told)
+}
+
+/// What became of the triggers of a run; none if that is not known yet.
+async fn triggers(run: &TestRun) -> Result<Option<Vec<TriggerView>>, RunError> {
+    let view = run.engine.triggers(&run.id).await?;
+    Ok(match view {
+        Some(view) if view.status == TriggerStatus::Pending => None,
+        Some(view) => Some(view.triggers),
+        None => Some(Vec::new()),
+    })
+}
+
+/// The runs that were triggered, with what they were given.
+async fn started_by(run: &TestRun, triggers: &[TriggerView]) -> Result<serde_json::Value, RunError> {
+    let mut started = Vec::new();
+    for trigger in triggers {
+        for id in &trigger.runs {
+            let input = run.engine.get(id).await?.input;
+            started.push(json!({ "workflow": trigger.workflow, "runId": id, "input": input }));
+        }
+    }
+    Ok(started.into())
 }
 
 /// What became of a step, also of one inside of a block.

@@ -1,10 +1,10 @@
 //! One run that a test asks for: its workflows, on an engine of its own, with parts replaced.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rival_core::plan::{FunctionRef, NodeKind, PlanBlock, StepNode};
-use rival_core::{RunId, Value};
+use rival_core::plan::{Builtin, FunctionRef, Node, NodeKind, PlanBlock, StepNode, VALUE_BUILTIN};
+use rival_core::{Plan, RunId, Value};
 use rival_engine::testing::PlannedSignals;
 use rival_engine::{Clock, Definition, Engine, RunError, VirtualClock};
 use rival_script_host::frame::ScriptError;
@@ -122,7 +122,32 @@ async fn register(
     for child in std::mem::take(&mut replaced.children) {
         engine.register(replaced.child(&child)).await.map_err(said)?;
     }
+    for target in unknown_targets(engine) {
+        engine.register(stand_in(&target)).await.map_err(said)?;
+    }
     first.ok_or_else(|| refusal("there is no workflow to run"))
+}
+
+/// The workflows that triggers start, and that the test has not brought.
+fn unknown_targets(engine: &Engine) -> BTreeSet<String> {
+    let known = engine.list();
+    let targets = known.iter().flat_map(|workflow| &workflow.plan.triggers).map(|trigger| &trigger.workflow);
+    targets.filter(|target| known.iter().all(|workflow| workflow.name != **target)).cloned().collect()
+}
+
+/// A workflow that takes anything and does nothing.
+fn stand_in(name: &str) -> Definition {
+    let nothing = Builtin::new(VALUE_BUILTIN, &Value::null()).map(FunctionRef::from).unwrap_or_default();
+    let step = StepNode { function: nothing, ..StepNode::default() };
+    let plan = Plan {
+        workflow: name.to_owned(),
+        block: PlanBlock::sequence(vec![Node::new("stand-in", NodeKind::Step(step))]),
+        on_error: None,
+        timeout_ms: None,
+        max_retries: 0,
+        triggers: Vec::new(),
+    };
+    Definition::new(plan, BTreeMap::new())
 }
 
 async fn register_file(

@@ -29,7 +29,7 @@ async fn every_file_of_the_guide_runs() {
     assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
     assert_eq!(
         loaded.workflows,
-        ["compose", "patient", "payment", "report", "returns", "setup", "shipping", "tree", "typed"]
+        ["compose", "order", "patient", "payment", "report", "returns", "setup", "shipping", "tree", "typed"]
     );
     assert_eq!(lab.output("tree", json!({"treeType": "oak"})).await, json!({"pieces": 10}));
     assert_eq!(lab.output("setup", json!({"name": "Ada"})).await, json!("sent"));

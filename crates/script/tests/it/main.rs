@@ -17,6 +17,7 @@ mod stuck;
 mod support;
 mod testing;
 mod transforms;
+mod triggers;
 mod values;
 mod waits;
 mod wanted;

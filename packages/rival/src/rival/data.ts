@@ -2,6 +2,7 @@
 import type { Schema } from '../realm.ts'
 import type { Fn } from './options.ts'
 import type { Draft } from './part.ts'
+import type { TriggerDraft } from './triggers.ts'
 
 export interface WorkflowData {
     name: string
@@ -13,6 +14,8 @@ export interface WorkflowData {
     onError?: Fn
     timeoutMs?: number
     maxRetries?: number
+    /** What its completed runs start. */
+    triggers?: TriggerDraft[]
     /** It is what a file exports as `steps`, `input` and so on, rather than what a builder made. */
     isFile?: true
     /** What its steps must return, by id. */

@@ -8,6 +8,7 @@ import { closest, kindOf, placed, placedLater, refuse, WorkflowError } from './r
 import { directories, files, launches, registered } from './registered.ts'
 import { schemasOf } from './results.ts'
 import { jsonSchema } from './schema.ts'
+import { triggersOf } from './triggers.ts'
 
 type Exports = Record<string, unknown>
 
@@ -191,6 +192,7 @@ function fromExports(file: string, exports: Exports): WorkflowData {
         description: taken('description', read.text),
         timeoutMs: taken('timeout', read.duration),
         maxRetries: taken('maxRetries', read.countOrZero),
+        triggers: taken('triggers', triggersOf),
         results: taken('results', schemasOf),
     }
     const present = Object.entries(found).filter(([, value]) => value !== undefined)
@@ -282,6 +284,7 @@ async function description({ compiled, exported, registered, module }: Found): P
             ? {}
             : { former: { plan: former.plan, functions: Object.fromEntries(former.functions) } }),
         ...(twins.length === 0 ? {} : { twins }),
+        triggers: data.triggers ?? [],
         registered,
     }
 }

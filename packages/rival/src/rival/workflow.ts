@@ -7,6 +7,7 @@ import * as read from './options.ts'
 import { FileReference } from './part.ts'
 import { refuse } from './refuse.ts'
 import { registered } from './registered.ts'
+import { triggerOf } from './triggers.ts'
 
 export class Workflow extends Block {
     readonly #data: WorkflowData
@@ -43,6 +44,12 @@ export class Workflow extends Block {
 
     maxRetries(count: unknown): this {
         this.#data.maxRetries = read.countOrZero(count, 'maxRetries')
+        return this
+    }
+
+    /** Starts another workflow when a run has completed. */
+    trigger(workflow: unknown, options: unknown = {}): this {
+        this.#data.triggers = [...(this.#data.triggers ?? []), triggerOf(workflow, options, 'trigger')]
         return this
     }
 

@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["dev", "init", "run", "watch", "demo"]),
     ("Look at runs", &["list", "show", "history", "logs", "explain", "wait"]),
     ("Control runs", &["cancel", "kill", "pause", "resume", "retry", "fork", "signal"]),
-    ("Workflows", &["workflows", "documents", "validate", "graph", "test", "connections", "mcp"]),
+    ("Workflows", &["workflows", "documents", "validate", "graph", "connections", "test", "mcp"]),
     (
         "Operate",
         &["serve", "token", "export", "import", "verify", "doctor", "config", "completion", "version"],

@@ -233,7 +233,7 @@ fn schema() -> impl Strategy<Value = Value> {
         prop_oneof![
             (keyword, inner.clone()).prop_map(|(keyword, schema)| json!({ keyword: schema })),
             (lists, prop::collection::vec(inner.clone(), 0..4)).prop_map(|(keyword, schemas)| json!({ keyword: schemas })),
-            (maps, prop::collection::btree_map("[a-c]", inner.clone(), 0..4), inner.clone())
+            (maps, prop::collection::btree_map("[a-c]", inner.clone(), 0..4), inner)
                 .prop_map(|(keyword, schemas, other)| json!({ keyword: schemas, "required": ["a"], "$defs": { "a": other } })),
         ]
     })

@@ -107,7 +107,7 @@ pub(crate) async fn schema() -> Answer<serde_json::Value> {
 pub(crate) struct DocumentQuery {
     /// This version; the newest if it is left out.
     #[param(minimum = 1)]
-    version: Option<u64>,
+    version: Option<i64>,
 }
 
 /// Show a document
@@ -124,7 +124,7 @@ pub(crate) async fn show(
     QueryParams(query): QueryParams<DocumentQuery>,
 ) -> Result<Response, HttpProblem> {
     let documents = app.documents()?;
-    let shown = documents.get(&name, query.version).await?;
+    let shown = documents.get(&name, numbered("version", query.version)?).await?;
     let tag = tag_of(shown.version);
     let document = Value::from_json(shown.text.clone()).unwrap_or_default();
     let reply: DocumentReply = convert::view(shown, document);
@@ -193,7 +193,7 @@ pub(crate) async fn delete(
 pub(crate) struct VersionsQuery {
     /// Only those before this version: `next` of the page before.
     #[param(minimum = 1)]
-    before: Option<u64>,
+    before: Option<i64>,
     /// How many at most, up to 1,000. A page may have fewer although it is not the last.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
@@ -212,9 +212,19 @@ pub(crate) async fn versions(
     QueryParams(query): QueryParams<VersionsQuery>,
 ) -> Result<Answer<DocumentVersionsReply>, HttpProblem> {
     let limit = limited(query.limit, 100, 1_000)?;
-    let page = app.documents()?.versions(&name, query.before, limit).await?;
+    let before = numbered("before", query.before)?;
+    let page = app.documents()?.versions(&name, before, limit).await?;
     let next = page.last().map(|last| last.version).filter(|version| *version > 1);
     Ok(Answer(DocumentVersionsReply { versions: page.into_iter().map(convert::version).collect(), next }))
+}
+
+/// The number of a version.
+fn numbered(name: &str, asked: Option<i64>) -> Result<Option<u64>, HttpProblem> {
+    match asked {
+        None => Ok(None),
+        Some(number) if number > 0 => Ok(Some(number.cast_unsigned())),
+        Some(number) => Err(bad_request(format!("`{name}` is {number}: versions count from 1"))),
+    }
 }
 
 /// The text of a document. What is no UTF-8 is no JSON either, and the check says where.

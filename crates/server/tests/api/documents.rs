@@ -155,6 +155,7 @@ async fn a_change_is_made_for_a_version() {
 
     assert_eq!(lab.get("/api/documents/nap?version=2").await.body["document"]["description"], "2");
     lab.get("/api/documents/nap?version=6").await.is_problem(404, "document_not_found");
+    lab.get("/api/documents/nap?version=0").await.is_problem(400, "bad_request");
     let versions = lab.get("/api/documents/nap/versions?limit=2").await.body;
     assert_eq!((&versions["versions"][0]["version"], &versions["next"]), (&json!(5), &json!(4)));
     let rest = lab.get("/api/documents/nap/versions?before=4").await.body;

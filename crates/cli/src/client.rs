@@ -54,6 +54,8 @@ pub(crate) enum OfflineNeed {
     Store,
     /// Connections, which this command makes, with the store if it is there; none is made.
     Connections,
+    /// The same, and workflows to look at: whatever a document may refer to.
+    Check,
     /// Workflows to look at, with the store if it is there; none is made.
     Look,
     /// A store that is there, and workflows.
@@ -160,7 +162,7 @@ impl ApiClient {
     pub(crate) async fn on_file(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
         let (file, url) = (config.store(), config.url().0);
         let is_there = file.exists();
-        let needs_none = matches!(need, OfflineNeed::Look | OfflineNeed::Connections);
+        let needs_none = matches!(need, OfflineNeed::Look | OfflineNeed::Connections | OfflineNeed::Check);
         if !is_there && !needs_none && !need.makes_store() {
             let message = format!("no server runs at {url}, and there is no store at {}", file.display());
             let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
@@ -196,7 +198,8 @@ impl ApiClient {
                 note_problems(&engine.problems(), TextStyle::of(std::io::stderr().is_terminal()));
             }
         }
-        let desk = Some(desk).filter(|_| !passive || need == OfflineNeed::Connections);
+        let makes_connections = matches!(need, OfflineNeed::Connections | OfflineNeed::Check);
+        let desk = Some(desk).filter(|_| !passive || makes_connections);
         engine.begin().await;
         Ok(Self::here(engine, Some(documents), passive, desk))
     }

@@ -121,15 +121,15 @@ fn holds_documents(path: &&PathBuf) -> bool {
 
 /// What came of all files, whatever they are written in.
 fn with_documents(mut loaded: Loaded, documents: LoadedFiles) -> Loaded {
-    for FileProblem { file, line, column, message } in &documents.warnings {
-        tracing::warn!(target: TARGET, "{}:{line}:{column}: {message}", near(file));
-    }
     loaded.workflows.extend(documents.workflows);
     loaded.changed.extend(documents.changed);
-    let problem =
-        |FileProblem { file, line, column, message }| Problem { file, line, column, message, advice: None };
-    loaded.problems.extend(documents.problems.into_iter().map(problem));
+    loaded.problems.extend(documents.problems.into_iter().map(as_problem));
+    loaded.warnings.extend(documents.warnings.into_iter().map(as_problem));
     loaded
+}
+
+fn as_problem(FileProblem { file, line, column, message }: FileProblem) -> Problem {
+    Problem { file, line, column, message, advice: None }
 }
 
 fn no_such_file(message: String) -> ExitError {

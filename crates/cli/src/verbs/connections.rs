@@ -46,6 +46,16 @@ async fn client(context: &VerbContext, only: Option<&str>) -> Result<Arc<ApiClie
     Ok(client)
 }
 
+/// Where no server runs, makes a connection and waits until its tools are known, or cannot be.
+pub(crate) async fn read_tools(client: &ApiClient, name: &str) -> Result<()> {
+    if !client.is_served() {
+        client.open_connections(Some(name)).await?;
+        // What keeps it from being known is said where the tools are asked for.
+        let _ = tested(client, name).await;
+    }
+    Ok(())
+}
+
 async fn list(context: &VerbContext) -> Result<()> {
     let client = client(context, None).await?;
     let mut answer = client.get("/api/connections").await?;

@@ -1,5 +1,6 @@
 //! Workflows as documents: `documents`, and `validate` of a document.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use rival_api::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{GIVEN_MAX_BYTES, VerbContext, workflows};
+use super::{GIVEN_MAX_BYTES, VerbContext, connections, workflows};
 use crate::args::{DocumentsVerb, ValidateArgs};
 use crate::client::{ApiClient, OfflineNeed};
 use crate::exit::ExitError;
@@ -32,7 +33,10 @@ pub(crate) async fn validate(context: &VerbContext, args: &ValidateArgs) -> Resu
         return workflows::validate(context, subject, args.input.as_deref()).await;
     }
     let source = DocumentSource::read(subject).await?;
-    let client = context.client(OfflineNeed::Look).await?;
+    let client = context.client(OfflineNeed::Check).await?;
+    for connection in connections_in(&source.text) {
+        connections::read_tools(&client, &connection).await?;
+    }
     let answer = client.post_text("/api/documents/validate", source.text.clone()).await?;
     let check: DocumentCheckReply = answer.read()?;
     let out = &context.out;
@@ -170,6 +174,27 @@ async fn checked(context: &VerbContext, source: &DocumentSource) -> Result<Docum
         false => Arc::new(ApiClient::connect(&context.config, OfflineNeed::Look).await?),
     };
     client.post_text("/api/documents/validate", source.text.clone()).await?.read()
+}
+
+/// The connections whose tools a document calls.
+fn connections_in(text: &str) -> BTreeSet<String> {
+    #[derive(Deserialize)]
+    struct Phases {
+        steps: Vec<Vec<Step>>,
+    }
+    #[derive(Deserialize)]
+    struct Step {
+        tool: Option<Tool>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Tool {
+        connection_id: String,
+    }
+    // Of a text that is not one, everything is said when it is checked.
+    let steps = serde_json::from_str::<Phases>(text).map(|document| document.steps).unwrap_or_default();
+    let tools = steps.into_iter().flatten().filter_map(|step| step.tool);
+    tools.map(|tool| tool.connection_id).collect()
 }
 
 fn name_in(text: &str) -> Option<String> {

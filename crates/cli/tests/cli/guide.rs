@@ -36,14 +36,21 @@ fn shop() -> PathBuf {
 
 /// A server with the shop, and with these workflows.
 fn serving(workflows: &[(String, &str)]) -> Lab {
-    let mut lab = Lab::offline();
+    let mut lab = with_shop(workflows);
+    lab.start(&["serve"]);
+    lab
+}
+
+/// A project with the shop and these workflows, that nobody serves.
+fn with_shop(workflows: &[(String, &str)]) -> Lab {
+    let lab = Lab::offline();
+    lab.write("flows/README", "workflows are beside it");
     let shop = shop();
     let settings = format!("workflows = [\"flows\"]\n\n[connections.shop]\ncommand = {shop:?}\n");
     lab.write("rival.toml", &settings);
     for (name, text) in workflows {
         lab.write(&format!("flows/{name}"), text);
     }
-    lab.start(&["serve"]);
     lab
 }
 
@@ -106,6 +113,18 @@ fn the_documents_of_the_guide_are_good_but_for_the_one_that_shows_errors() {
         assert_ne!(said.code, 0);
         let shown = blocks("text").find(|block| block.contains(&file)).expect("the guide shows its errors");
         assert_eq!(lab.raw(&["validate", &file]), shown);
+    }
+}
+
+#[test]
+fn a_document_is_checked_against_tools_that_no_server_has_read() {
+    let lab = with_shop(&[]);
+    for (name, code) in [("pay", 0), ("wrong-types", 1)] {
+        let (_, text) = documents().into_iter().find(|(it, _)| it == name).unwrap();
+        lab.write("document.json", text);
+        let said = lab.rival(&["validate", "document.json"]);
+        assert_eq!(said.code, code, "{}", said.all());
+        assert_eq!(said.out.contains("has no tool `send_mial`"), code == 1, "{}", said.all());
     }
 }
 

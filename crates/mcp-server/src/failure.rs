@@ -193,6 +193,9 @@ fn advice(code: &str) -> Option<&'static str> {
             "another client has changed it: call get_document, make your change to that, and update with its version"
         }
         "run_not_found" => "call list_runs for the ids that there are",
+        "unknown_connection" => {
+            "call list_connections for the names that there are; only the operator adds one"
+        }
         "run_conflict" => "this idempotencyKey belongs to a run with another input: use another key",
         "signal_conflict" => "this idempotencyKey belongs to another signal: use another key",
         "run_finished" => "the run has ended and takes nothing more: call show_run for how, or start another",

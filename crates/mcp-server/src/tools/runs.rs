@@ -71,7 +71,10 @@ fn show_run() -> ToolSpec {
         "failure": anything("why it failed"), "failedStep": anything("where it failed"),
         "note": text("in one line why it failed or is blocked"), "reason": text("why it was cancelled"),
         "retriedAs": text("the run that goes on in its place"), "source": text("the run that it goes on from"),
-        "parent": text("the run that started it as a child"), "triggers": anything("what its completion started"),
+        "parent": text("the run that started it as a child"), "triggers": anything("what its completion started, trigger by trigger"),
+        "triggerStatus": text("what became of its triggers together"),
+        "triggerRun": text("the run that starts what it triggers; retry_run tries again what failed"),
+        "trigger": anything("the trigger that started it"),
         "tags": list("words to find it by"),
         "steps": list("the steps that have begun, in plan order: path, kind, status, result, error, attempts"),
         "omittedSteps": number("how many steps are left out; watch_run tells all of them"),
@@ -111,6 +114,9 @@ fn view(run: &Value, id: &str) -> Value {
         "parent",
         "tags",
         "triggers",
+        "triggerStatus",
+        "triggerRun",
+        "trigger",
     ] {
         say(key, run[key].clone());
     }

@@ -52,8 +52,8 @@ impl TrialProblem {
 pub fn case(seed: u64, modelled: bool) -> SimCase {
     let mut plan = plans::plan(seed, BEGAN);
     let mut child = if modelled { plans::child(seed, BEGAN) } else { plans::undoable_child(seed, BEGAN) };
-    let triggers = triggers::triggers(seed, "triggers", 25);
-    let child_triggers = triggers::triggers(seed, "triggers of children", 10);
+    let triggers = triggers::triggers(seed, "triggers", 10);
+    let child_triggers = triggers::triggers(seed, "triggers of children", 4);
     plan.triggers = triggers.iter().map(|it| it.planned()).collect();
     child.triggers = child_triggers.iter().map(|it| it.planned()).collect();
     let script = SeedScript::new(seed, [&plan, &child]);

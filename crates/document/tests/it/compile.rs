@@ -173,3 +173,25 @@ async fn a_document_sleeps_and_waits_for_signals() {
     assert_eq!(engine.finish(&run).await.unwrap().status, RunStatus::Completed);
     assert_eq!(said.given("send"), [json!({ "recipients": ["a@x"] })]);
 }
+
+/// `null` is a value; nothing is inside of it.
+#[tokio::test]
+async fn a_value_that_is_not_there_fails_the_step_that_needs_it() {
+    let process = |name: &str, data: &str| json!({ "name": name, "tool": { "connectionId": "processor", "toolName": "process" }, "input": { "data": data } });
+    let document = json!({ "name": "d", "steps": [
+        [process("inputData", "@input.a")], [process("deep", "@input.a.b"), process("named", "@inputData.output")]
+    ] });
+    let (document, said) = (checked(&world(), &document), SaidOutputs::new(&[]));
+    let engine = said.engine(&document).await;
+    for (input, code) in [
+        (json!({ "a": { "b": null } }), None),
+        (json!({ "a": null }), Some("missing_ref")),
+        (json!({ "a": [1] }), Some("missing_ref")),
+        (json!({}), Some("missing_ref")),
+    ] {
+        let run = started(&engine, &document, input).await;
+        let outcome = engine.finish(&run).await.unwrap();
+        assert_eq!(outcome.error.map(|error| error.code.to_string()).as_deref(), code);
+    }
+    assert_eq!(said.given("deep"), [json!({ "data": null })]);
+}

@@ -143,3 +143,19 @@ fn a_signal_carries_the_same_for_all_steps() {
         error invalid_document waitForSignal.name 6:49: step `e`: `a/b` is not a name for a signal: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
     "#]].assert_eq(&shown(&world().check(text)));
 }
+
+#[test]
+fn what_is_not_for_this_kind_of_step_is_refused() {
+    let text = r#"{ "name": "a", "steps": [[
+      { "name": "a", "sleep": { "ms": 1 }, "retry": {} },
+      { "name": "b", "waitForSignal": { "name": "s" }, "retry": { "maxAttempts": 2 } },
+      { "name": "c", "transform": "interface Input {}\ninterface Output {}\nexport default (input: Input): Output => ({})", "retry": {} },
+      { "name": "d", "transform": "interface Input {}\ninterface Output {}\nconst f = (input: Input): Output => ({})" }
+    ]] }"#;
+    expect![[r#"
+        error invalid_document retry 2:53: step `a`: only a `tool` step is retried, and this is a `sleep` step
+        error invalid_document retry 3:65: step `b`: only a `tool` step is retried, and this is a `waitForSignal` step
+        error invalid_document retry 4:134: step `c`: only a `tool` step is retried, and this is a `transform` step
+        error invalid_typescript transform 5:36: step `d`: in the transform, at 1:1: a transform exports one function as its default. Write `export default (input: Input): Output => …`.
+    "#]].assert_eq(&shown(&world().check(text)));
+}

@@ -54,7 +54,7 @@ impl OutputJudge {
         let read = || {
             let built = jsonschema::validator_for(schema);
             built.inspect_err(|error| {
-                tracing::warn!(tool, "the schema of a tool's output cannot be used: {error}")
+                tracing::warn!(tool, "the schema of a tool's output cannot be used: {error}");
             })
         };
         known.by_tool.entry(tool.to_owned()).or_insert_with(|| read().ok().map(Arc::new)).clone()

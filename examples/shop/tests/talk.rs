@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-fn request(id: u32, method: &str, params: Value) -> Value {
+fn request(id: u32, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -21,11 +21,11 @@ fn it_tells_its_tools_and_charges() {
     });
     let charge = |order: &str| json!({ "name": "charge", "arguments": { "orderId": order } });
     let lines = [
-        request(1, "initialize", hello),
+        request(1, "initialize", &hello),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
-        request(2, "tools/list", json!({})),
-        request(3, "tools/call", charge("o-3")),
-        request(4, "tools/call", charge("o-9")),
+        request(2, "tools/list", &json!({})),
+        request(3, "tools/call", &charge("o-3")),
+        request(4, "tools/call", &charge("o-9")),
     ];
     let stdin = shop.stdin.as_mut().expect("it reads");
     lines.iter().for_each(|line| writeln!(stdin, "{line}").expect("it listens"));

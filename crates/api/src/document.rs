@@ -73,7 +73,7 @@ pub struct DocumentListReply<D = DocumentSummary> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Document))]
+#[cfg_attr(feature = "openapi", schema(as = WorkflowDocument))]
 pub struct DocumentReply {
     /// Its name, which is that of the workflow.
     pub name: String,

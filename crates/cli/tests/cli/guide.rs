@@ -41,7 +41,7 @@ fn serving(workflows: &[(String, &str)]) -> Lab {
     lab
 }
 
-/// A project with the shop and these workflows, that nobody serves.
+/// A project with the shop and these workflows, without a server.
 fn with_shop(workflows: &[(String, &str)]) -> Lab {
     let lab = Lab::offline();
     lab.write("flows/README", "workflows are beside it");

@@ -52,7 +52,7 @@ fn init_overwrites_nothing() {
     assert!(!lab.path("shop/workflows").exists());
     lab.rival(&["init", "other"]).ok();
     lab.rival(&["init", "other"]).is(&expect![[r#"
-        ! error: other has workflows/hello.ts and 6 more of its files already: nothing was written
+        ! error: other has workflows/hello.ts and 7 more of its files already: nothing was written
         ! hint: name another folder: `rival init my-workflows`
         exit 1
     "#]]);

@@ -1,5 +1,6 @@
 // The official TypeScript SDK against Rival: `node client.js SCENARIO`. MCP_PLACE says how to come to it: a command as JSON, or
 // an address; RIVAL_TOKEN is shown to the address.
+import { createInterface } from 'node:readline'
 import assert from 'node:assert/strict'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -288,9 +289,12 @@ const scenarios: Record<string, () => Promise<void>> = {
   },
 }
 
-/** The next line of stdin. */
-function line(): Promise<void> {
-  return new Promise((done) => process.stdin.once('data', () => done()))
+/** The lines of stdin: a line may come in pieces. */
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+
+/** The next of them. */
+async function line(): Promise<void> {
+  await lines.next()
 }
 
 await scenarios[process.argv[2]!]!()

@@ -62,7 +62,7 @@ async fn the_document_describes_every_route() {
     let document = lab.get("/api/openapi.json").await.body;
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 41);
+    assert_eq!(paths.len(), 46);
     let mut ids = BTreeSet::new();
     for (path, item) in paths {
         for (method, operation) in item.as_object().unwrap() {

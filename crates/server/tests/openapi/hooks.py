@@ -69,6 +69,14 @@ def standing(*statuses):
     return choose
 
 
+def triggering():
+    """A completed run whose trigger has failed: what it starts is not there."""
+    run = start("dispatch", None)
+    for each in (run, f"{run}~triggers"):
+        ask("GET", f"/api/runs/{quoted(each)}/wait")
+    return run
+
+
 ENDED = [standing("completed"), standing("failed"), standing("cancelled")]
 RUNS = [waiting, paused, *ENDED, standing("blocked"), standing("running", "cancelling", "waiting")]
 
@@ -116,7 +124,8 @@ def before_call(context, case, kwargs):
     if turns(case, ParameterLocation.PATH):
         if "id" in parameters and not follows(case):
             again = path.endswith(("/retry", "/fork")) and dice.random() < 0.5
-            parameters["id"] = quoted(dice.choice(ENDED if again else RUNS)())
+            runs = [triggering] if "/triggers/" in path else ENDED if again else RUNS
+            parameters["id"] = quoted(dice.choice(runs)())
         if "{name}" in path and "/signals/" in path:
             parameters["name"] = "approval"
         elif path.startswith("/api/documents/"):

@@ -44,6 +44,11 @@ async fn charge(Input(order): Input<Order>, log: Log) -> Result<String, StepErro
 }
 
 #[step]
+async fn reserve_nothing() -> Result<(), StepError> {
+    Ok(())
+}
+
+#[step]
 async fn stay() -> Result<(), StepError> {
     std::future::pending().await
 }
@@ -65,7 +70,9 @@ async fn engine(store: &std::path::Path, is_old: bool) -> Engine {
     let parent = Workflow::new("parent").input::<u32>().step(ask);
     let staying = Workflow::new("staying").step(stay);
     let retired = Workflow::new("retired").step(signal::<Approval>("approval")).step(stay);
+    let dispatch = Workflow::new("dispatch").step(reserve_nothing).trigger(Trigger::to("not-there"));
     let builder = Engine::builder()
+        .workflow(dispatch.build().unwrap())
         .store(SqliteStore::open(store).unwrap())
         .workflow(order.build().unwrap())
         .workflow(approval.build().unwrap())
